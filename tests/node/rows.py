@@ -74,9 +74,9 @@ UNWELL = (
 
 # How something else comes to be in the file's place, and what is said of it.
 NO_FILE = (
-    (f"ln -s /etc/hostname {FILE}", "is a symbolic link and was left alone"),
-    (f"mkdir {FILE}", "is a directory and was left alone"),
-    (f"mkfifo {FILE}", "is not a regular file and was left alone"),
+    (f"ln -s /etc/hostname {FILE}", "is a symbolic link and was not changed"),
+    (f"mkdir {FILE}", "is a directory and was not changed"),
+    (f"mkfifo {FILE}", "is not a regular file and was not changed"),
 )
 
 Test = TypeVar("Test", bound=Callable[..., None])

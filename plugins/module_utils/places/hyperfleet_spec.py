@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reading the docker config from a cluster's spec in the HyperFleet API: ``hyperfleet: {cluster_id}``."""
+"""Reads the docker config from a cluster's spec in the HyperFleet API: ``hyperfleet: {cluster_id}``."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _WITHOUT_SOURCE = (
     "a source"
 )
 _NOT_HAD = (ConfigurationError, NotFound, PermissionDenied, Unavailable)
-# So many searches in a row that failed mean that the API is out of reach, and the next would wait in vain.
+# After this many failed searches in a row, the API counts as unavailable and no further search is sent.
 _GIVE_UP = 2
 
 
 def pull_secret(cluster: Mapping[str, Any]) -> bytes:
-    """``spec.pullSecret.data`` of a cluster: JSON text as it is, an object as JSON.
+    """Return ``spec.pullSecret.data`` of a cluster: JSON text unchanged, an object as JSON.
 
     :raises NotFound: there is none.
-    :raises InvalidDocument: it is neither, or both spellings are there and differ.
+    :raises InvalidDocument: it is neither, or both spellings exist and differ.
     :raises BeingDeleted: the cluster is.
     """
     check_alive(cluster)
@@ -67,7 +67,7 @@ def pull_secret(cluster: Mapping[str, Any]) -> bytes:
 
 
 class HyperFleetSource(Source):
-    """The pull secret in a cluster's spec.  A reference is ``{"cluster_id": ...}``."""
+    """The pull secret in a cluster's spec. A reference is ``{"cluster_id": ...}``."""
 
     NAME: ClassVar[str] = "hyperfleet"
     SPEC: ClassVar[dict[str, Any]] = dict(
@@ -87,7 +87,7 @@ class HyperFleetSource(Source):
 
     def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)
-        # One API; made at first use, as the other places' clients are.
+        # One API client, created at first use, as in the other places.
         self._clients: ClientPool[str, HyperFleetClient] = ClientPool(
             lambda dummy: HyperFleetClient(
                 hyperfleet_connection(settings.connection(self.NAME)),
@@ -100,19 +100,19 @@ class HyperFleetSource(Source):
             describe=lambda dummy: "the HyperFleet API",
         )
         self._lock = threading.Lock()
-        # What was read ahead: the document, or why it could not be had.
+        # What was read ahead: the document, or the error.
         self._ahead: dict[str, bytes | PullSecretError] = {}
 
     @classmethod
     def check(cls, reference: Any) -> None:
-        """The cluster's id is a part of the address that is asked."""
+        """Check the cluster's id, which is a part of the requested URL."""
         try:
             check_api_cluster_id(str(reference.get("cluster_id") or ""))
         except ConfigurationError as error:
             raise ConfigurationError(f"source.{error.message}") from None
 
     def prepare(self, references: Sequence[Any]) -> None:
-        """Read many clusters in few requests; what this cannot find or do, ``read`` does or reports."""
+        """Read many clusters in few requests. ``read`` does or reports what this cannot find or do."""
         wanted: list[str] = []
         for reference in references:
             try:
@@ -134,13 +134,13 @@ class HyperFleetSource(Source):
                 else:
                     in_a_row, error = 0, None
                     self._ahead.update((name, _reading(cluster)) for name, cluster in found.items())
-            # Tried as often as the policy says: the single reads would fail as well, slowly. But the time
-            # that ran out was not theirs.
+            # Retried as the policy says: single reads would fail as well, slowly. But the expired time limit
+            # was not theirs.
             if error is not None and not isinstance(error, TimedOut):
                 self._ahead.update((cluster_id, error) for cluster_id in batch)
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
-        """The document: once from what was read ahead, then from the API.
+        """Return the document: the first time from what was read ahead, then from the API.
 
         :raises NotFound: no such cluster, or it has no pull secret.
         :raises BeingDeleted: it is being deleted.
@@ -148,7 +148,7 @@ class HyperFleetSource(Source):
         try:
             return self._read(check_api_cluster_id(reference["cluster_id"]), deadline)
         except _NOT_HAD as error:
-            # One error may be several targets'.
+            # One error may belong to several targets.
             explained = copied_error(error)
             explained.hint = f"{error.hint}; {_WITHOUT_SOURCE}" if error.hint else _WITHOUT_SOURCE
             raise explained from None

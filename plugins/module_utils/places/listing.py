@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was there of ours at the beginning of a run, by one LIST for many targets."""
+"""The existing objects of ours at the start of a run, by one LIST for many targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..runtime.run_settings import RunSettings
 
 __all__ = ["Listing"]
 
-# From how many objects of one group on a single LIST is cheaper than a GET each.
+# From this number of objects in a group, a single LIST is cheaper than a GET for each.
 _LIST_FROM = 3
 
 T = TypeVar("T")
@@ -25,9 +25,9 @@ S = TypeVar("S")
 
 
 class Listing(Generic[T, G, N, S]):
-    """For targets ``T``, in groups ``G`` that one LIST each shows, objects ``S`` under names ``N``.
+    """For targets ``T``, in groups ``G`` that need one LIST each, objects ``S`` under names ``N``.
 
-    A place says what these are (``group``, ``name``) and how a group is listed.  Thread-safe once prepared.
+    A place defines these (``group``, ``name``) and how to list a group. Thread-safe once prepared.
     """
 
     def __init__(self, settings: RunSettings) -> None:
@@ -35,19 +35,19 @@ class Listing(Generic[T, G, N, S]):
         self._known: dict[G, dict[N, S]] = {}
 
     def group(self, target: T) -> G:
-        """Which LIST shows this target's object."""
+        """Return the group whose LIST shows this target's object."""
         raise NotImplementedError
 
     def name(self, target: T) -> N:
-        """The object's name in the group."""
+        """Return the object's name in the group."""
         raise NotImplementedError
 
     def list_group(self, group: G) -> Iterable[tuple[N, S]]:
-        """(name, object) of all of ours in a group; may raise a ``PullSecretError``."""
+        """Return (name, object) for all objects of ours in a group; may raise a ``PullSecretError``."""
         raise NotImplementedError
 
     def prepare(self, targets: Sequence[T]) -> None:
-        """List the groups where that pays and we may."""
+        """List the groups if that saves requests and is permitted."""
         groups: dict[G, set[N]] = {}
         for target in targets:
             groups.setdefault(self.group(target), set()).add(self.name(target))
@@ -59,14 +59,14 @@ class Listing(Generic[T, G, N, S]):
         try:
             found = {name: item for name, item in self.list_group(group) if name in wanted}
         except PullSecretError:
-            # The right to LIST is not needed; whatever else is wrong, each target's own GET will say.
+            # The permission to LIST is optional. Each target's own GET reports any other problem.
             return
         self._known[group] = found
 
     def secret(self, target: T) -> S | None:
-        """The object, or None: it was not there, or not ours, or nothing was listed."""
+        """Return the object, or None: it does not exist, is not ours, or nothing was listed."""
         return self._known.get(self.group(target), {}).get(self.name(target))
 
     def covers(self, target: T) -> bool:
-        """Whether an object that was there and ours would be known."""
+        """Return whether an existing object of ours would be known."""
         return self.group(target) in self._known

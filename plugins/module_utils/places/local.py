@@ -24,20 +24,20 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,252}\Z")
 
 
 class InlineSource(Source):
-    """The docker config itself, for drop-in use; masked by ``no_log``."""
+    """The docker config itself, masked by ``no_log``."""
 
     NAME: ClassVar[str] = "inline"
     SPEC: ClassVar[dict[str, Any]] = {"type": "raw", "no_log": True}
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
-        """A string as it is; a mapping as JSON."""
+        """Return a string unchanged, and a mapping as JSON."""
         if isinstance(reference, str):
             return reference.encode("utf-8", "surrogatepass")
         if isinstance(reference, dict):
             try:
                 return json.dumps(reference, sort_keys=True).encode("utf-8")
             except (TypeError, ValueError):
-                # The text of json's error holds the value.
+                # The message of json's error holds the value.
                 raise ConfigurationError("source.inline holds something that JSON cannot express") from None
         raise ConfigurationError("source.inline must be a string or a mapping")
 
@@ -54,12 +54,12 @@ class FileSource(Source):
 
     @classmethod
     def check(cls, reference: Any) -> None:
-        """A path of no characters is an unset variable, and no file that may be missing."""
+        """Refuse an empty path: it is an unset variable, not a missing file."""
         if not reference:
             raise ConfigurationError("source.file is empty")
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
-        """The file's bytes, whole."""
+        """Return the file's bytes."""
         try:
             return read_regular(reference)[0]
         except FileNotFoundError:
@@ -88,7 +88,7 @@ class EnvSource(Source):
             raise ConfigurationError("source.env must be the name of an environment variable")
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
-        """The variable's value; an unset and an empty one are both missing."""
+        """Return the variable's value. An unset and an empty variable are both missing."""
         self.check(reference)
         value = os.environ.get(reference, "")
         if not value.strip():

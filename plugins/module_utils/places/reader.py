@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From ``source`` or ``layers`` to one docker config: read, pick out, lint, merge."""
+"""Reads one docker config from ``source`` or ``layers``: read, select a field, lint, merge."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ __all__ = ["Document", "DocumentReader", "check_references"]
 class Document:
     """What was read, ready to be written.
 
-    :param provenance: registry -> layer.
-    :param conflicts: registries that several layers had: ``{registry, winner, losers}``.
-    :param version: of a stored secret that it was made of; None where there is none.
+    :param provenance: registry to layer.
+    :param conflicts: registries that several layers have: ``{registry, winner, losers}``.
+    :param version: the stored version that it comes from; None without one.
     """
 
     config: DockerConfig
@@ -50,31 +50,31 @@ class _Reading:
 
 
 class DocumentReader:
-    """Reads the documents of many targets; thread-safe."""
+    """Reads the documents of many targets. Thread-safe."""
 
     def __init__(self, sources: OpenSources) -> None:
         self._sources = sources
 
     def prepare(self, targets: Sequence[Mapping[str, Any]]) -> None:
-        """Let each place read ahead for all the references to it."""
+        """Let each place read ahead for all references to it."""
         references: dict[str, list[Any]] = {}
         for target in targets:
             for source in _sources_of(target):
                 try:
                     name, reference = _checked(source)
                 except ConfigurationError:
-                    # It fails alone, when its turn comes.
+                    # It fails alone, when it is handled.
                     continue
                 references.setdefault(name, []).append(reference)
         for name, found in references.items():
             self._sources.named(name).prepare(found)
 
     def read(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
-        """The target's one docker config.
+        """Return the target's one docker config.
 
         :param target: ``source``, or ``layers`` with ``precedence``, ``policy`` and ``drop``.
-        :param seen: every raw document is appended, so that the caller can keep its forms out of a message.
-        :raises InvalidDocument: naming the source, the registry and the rule.
+        :param seen: receives every raw document, so that the caller can mask its forms in messages.
+        :raises InvalidDocument: names the source, the registry and the rule.
         """
         layers = target.get("layers")
         if not layers:
@@ -97,7 +97,7 @@ class DocumentReader:
                     raise
                 skipped.append(f"layer {layer['name']} left out: {error.message}")
             else:
-                # Nothing was added, or nothing yet: no mistake, but the outcome says it.
+                # Nothing was added, or nothing yet. This is no mistake, but the outcome reports it.
                 if not reading.config.registries:
                     skipped.append(f"layer {layer['name']} is empty")
                 readings.append((layer["name"], reading))
@@ -108,7 +108,7 @@ class DocumentReader:
             merged = merge(
                 [Layer(name, reading.config) for name, reading in readings],
                 precedence=target.get("precedence") or "additional",
-                # A layer that was left out wins nowhere.
+                # A layer that was left out cannot win.
                 policy={registry: name for registry, name in policy.items() if name in there},
                 drop=target.get("drop") or (),
             )
@@ -124,7 +124,7 @@ class DocumentReader:
         return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
 
     def _read_source(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
-        """One document; what is dropped of it is dropped as it is of layers."""
+        """Read one document; ``drop`` applies to it as to layers."""
         reading = self._read_one(target["source"], deadline, seen)
         config, warnings = reading.config, reading.warnings
         if target.get("policy"):
@@ -146,7 +146,7 @@ class DocumentReader:
         data = held.data
         where = place.describe(reference)
         if source.get("field"):
-            # Only the docker config is secret: the names around it are wanted in messages.
+            # Only the docker config is secret: messages need the names around it.
             data = _pick(data, source["field"], where)
         seen.append(data)
         try:
@@ -157,7 +157,7 @@ class DocumentReader:
 
 
 def check_references(target: Mapping[str, Any]) -> None:
-    """Whether each reference of a target can name a document: an optional one that cannot is wrong, too.
+    """Check that each reference of a target can name a document, also of optional layers.
 
     :param target: ``source``, or ``layers``.
     :raises ConfigurationError: names the option, as ``layers[1].source.kubernetes.namespace``.
@@ -174,9 +174,9 @@ def check_references(target: Mapping[str, Any]) -> None:
 
 
 def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]) -> None:
-    """What is wrong with the task, and not with a document.
+    """Find problems of the task, not of a document.
 
-    :raises ConfigurationError: naming the layer.
+    :raises ConfigurationError: names the layer.
     """
     names: list[str] = []
     for position, layer in enumerate(layers, start=1):
@@ -194,7 +194,7 @@ def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]
 
 
 def _not_met(drop: Sequence[str], readings: Sequence[_Reading]) -> list[str]:
-    """A slip of a registry's name would keep what was to go."""
+    """A misspelt registry would keep what should be dropped."""
     there = {registry_identity(key) for reading in readings for key in reading.config.registries}
     return [
         f"drop: no document has the registry {display(key, position)}; check its spelling"
@@ -217,7 +217,7 @@ def _reference(source: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
-    """The reference, if its names can be names: else they may be values, and servers log requests."""
+    """Return the reference if its names are valid: otherwise they may be values, and servers log requests."""
     place, reference = _reference(source)
     named = {"field": source.get("field")}
     if place != InlineSource.NAME and isinstance(reference, dict):
@@ -239,7 +239,7 @@ def _texts(findings: Sequence[Any]) -> list[str]:
 
 
 def _pick(data: bytes, path: str, where: str) -> bytes:
-    """The docker config at a dotted path of a JSON or YAML document."""
+    """Return the docker config at a dotted path of a JSON or YAML document."""
     document = _structure(data, where)
     for part in path.split("."):
         if not isinstance(document, dict) or part not in document:

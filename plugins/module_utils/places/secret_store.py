@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a secret store is to those who write it: the rules of its targets, and a few verbs.
+"""The interface of a secret store for writers: the rules of its targets, and a few operations.
 
-A store is a source, too, whose ``get`` reads one version. The verbs that have no caller yet are not here:
-The page *Architecture* says which.
+A store is also a source, whose ``get`` reads one version. Operations that have no caller yet are not here:
+the page *Architecture* lists them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ __all__ = ["SecretStore", "StoreTarget", "StoreWriter"]
 
 
 class StoreTarget(Protocol):
-    """A secret of a store as it should be."""
+    """The wanted secret in a store."""
 
     @property
     def id(self) -> str:
-        """What results call it."""
+        """Its id in results."""
 
     @property
     def name(self) -> str:
@@ -39,64 +39,64 @@ T = TypeVar("T", bound=StoreTarget)
 
 
 class StoreWriter(ABC, Generic[T]):
-    """Writes many secrets of one store in one run; thread-safe. What is done goes into the target's outcome."""
+    """Writes many secrets of one store in one run. Thread-safe. What was done goes into the target's outcome."""
 
     def prepare(self, targets: Sequence[T]) -> None:
-        """List the metadata of many secrets in few requests, where the store can and that pays."""
+        """List the metadata of many secrets in few requests, if the store supports it and it saves requests."""
 
     @abstractmethod
     def put(self, target: T, config: DockerConfig, outcome: Outcome, deadline: Deadline) -> None:
-        """Make the newest readable value of the secret mean ``config``; no new version where it does.
+        """Make the newest readable value of the secret mean ``config``; no new version if it already does.
 
-        A store with preconditions uses them: of two runs at once, one adds a version.
+        A store with preconditions uses them: of two simultaneous runs, one adds a version.
 
-        :raises OwnershipConflict: the secret is somebody else's (``model.ownership.foreign``).
+        :raises OwnershipConflict: the secret has another owner (``model.ownership.foreign``).
         """
 
     @abstractmethod
     def restore(
         self, target: T, version: str, outcome: Outcome, deadline: Deadline, seen: list[bytes]
     ) -> None:
-        """Make the newest readable value of the secret mean what an older version does.
+        """Make the newest readable value of the secret mean the same as an older version.
 
         The outcome's ``provenance`` says which version each registry comes from.
 
-        :param seen: is given the document as it was read.
+        :param seen: receives the document as it was read.
         """
 
     @abstractmethod
     def delete(self, target: T, outcome: Outcome, deadline: Deadline) -> None:
-        """Delete the secret with all its versions; nothing where it is not there.
+        """Delete the secret with all its versions; do nothing if it does not exist.
 
-        :raises OwnershipConflict: as ``put``, whatever may be adopted.
+        :raises OwnershipConflict: as ``put``, also if adoption is allowed.
         """
 
 
 class SecretStore(Source, ABC, Generic[T]):
-    """A place that keeps versions of a cluster's secret: it is stored there, and read from there.
+    """A place that stores versions of a cluster's secret and reads them.
 
-    An address is the text that names a secret in messages, annotations and reports. A reference has the options
-    of ``SPEC``: those that are in an address, ``version``, and what a target calls by the same name.
+    An address is the text that names a secret in messages, annotations and reports. A reference has the
+    options of ``SPEC``: those of an address, ``version``, and options that a target has under the same name.
     """
 
     PHASE: ClassVar[str]
-    """What the log and the result call storing a secret there."""
+    """The name of storing a secret there in the log and the result."""
     ADDRESS: ClassVar[str]
-    """What an address looks like, for messages."""
+    """The form of an address, for messages."""
 
     @classmethod
     @abstractmethod
     def address(cls, options: Mapping[str, Any]) -> str:
-        """The address of the secret that a reference or a target's options name; checks nothing."""
+        """Return the address of the secret that a reference or a target's options name; checks nothing."""
 
     @classmethod
     @abstractmethod
     def parse_address(cls, text: str) -> dict[str, str] | None:
-        """The reference, without a version, of what looks like an address; None of anything else."""
+        """Parse an address to a reference without a version; None for any other text."""
 
     @classmethod
     def is_address(cls, text: str) -> bool:
-        """Whether the text is an address whose parts can be names."""
+        """Return whether the text is an address with valid names."""
         reference = cls.parse_address(text)
         if reference is None:
             return False
@@ -109,7 +109,7 @@ class SecretStore(Source, ABC, Generic[T]):
     @classmethod
     @abstractmethod
     def check_address(cls, options: Mapping[str, Any]) -> None:
-        """Whether a target's options name a secret.
+        """Check that a target's options name a secret.
 
         :raises ConfigurationError: they do not.
         """
@@ -117,22 +117,22 @@ class SecretStore(Source, ABC, Generic[T]):
     @classmethod
     @abstractmethod
     def target(cls, options: Mapping[str, Any]) -> T:
-        """What a target's options describe, once ``check_address`` has passed them.
+        """Return the target that options describe, after ``check_address``.
 
         :raises WrongOption: the first option that breaks a rule of the store.
         """
 
     @abstractmethod
     def writer(self, *, dry_run: bool) -> StoreWriter[T]:
-        """What writes over the connections that this store reads by.
+        """Return a writer that uses the connections of this store.
 
         :param dry_run: check mode: everything is read, nothing is written.
         """
 
     @abstractmethod
     def get(self, reference: Any, deadline: Deadline) -> ReadValue:
-        """As of any source; without a version, or of ``latest``, the newest that can be read."""
+        """Read as any source does; without a version, or with ``latest``, the newest readable one."""
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
-        """The value alone."""
+        """Return the value alone."""
         return self.get(reference, deadline).data

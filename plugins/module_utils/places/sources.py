@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table of sources: a new one is one line here.  A store is a source that is written, too."""
+"""The table of sources: a new one is one line here. A store is a source that can be written."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ S = TypeVar("S", bound=Source)
 
 
 class OpenSources:
-    """Every source of a run, with its connections; thread-safe."""
+    """Every source of a run, with its connections. Thread-safe."""
 
     def __init__(self, settings: RunSettings) -> None:
         self._by_kind: dict[type[Source], Source] = {kind: kind(settings) for kind in SOURCES}
 
     def of(self, kind: type[S]) -> S:
-        """The one of this class."""
+        """Return the source of this class."""
         return cast(S, self._by_kind[kind])
 
     def named(self, name: str) -> Source:
-        """The one of this key."""
+        """Return the source of this key."""
         return next(source for kind, source in self._by_kind.items() if name == kind.NAME)
 
 
 def source_spec(**extra: Any) -> dict[str, Any]:
-    """The argument spec of a ``source`` option: exactly one place, and a field inside what it holds."""
+    """Return the argument spec of a ``source`` option: exactly one source, and a field inside its document."""
     names = [source.NAME for source in SOURCES]
     return dict(
         type="dict",
@@ -71,34 +71,34 @@ def source_spec(**extra: Any) -> dict[str, Any]:
 
 
 def connection_options() -> dict[str, Any]:
-    """The argument specs of the options that say how places are reached, by name."""
+    """Return the argument specs of the connection options, by name."""
     return {kind.NAME: kind.CONNECTION for kind in SOURCES if kind.CONNECTION is not None}
 
 
 def stores() -> Iterator[type[SecretStore[Any]]]:
-    """The sources that are stores."""
+    """Return the sources that are stores."""
     return (kind for kind in SOURCES if issubclass(kind, SecretStore))
 
 
 def cluster_store() -> type[SecretStore[Any]]:
-    """Where clusters are stored. No option of a cluster names another store yet."""
+    """Return the store for clusters. No option of a cluster names another store yet."""
     return next(stores())
 
 
 def store_read_by(source: Any) -> type[SecretStore[Any]] | None:
-    """The store that a ``source`` reads; None where it reads something else."""
+    """Return the store that a ``source`` reads; None if it reads another place."""
     return next((kind for kind in stores() if (source or {}).get(kind.NAME)), None)
 
 
 def is_address(text: str) -> bool:
-    """Whether the text is the address of a secret in any store."""
+    """Return whether the text is the address of a secret in any store."""
     return any(kind.is_address(text) for kind in stores())
 
 
 def parse_address(text: str) -> tuple[type[SecretStore[Any]], dict[str, str]]:
-    """The store that has an address of this form, and the reference that reads the secret.
+    """Return the store with an address of this form, and the reference that reads the secret.
 
-    :raises ConfigurationError: none has.
+    :raises ConfigurationError: no store has one.
     """
     for kind in stores():
         reference = kind.parse_address(text)

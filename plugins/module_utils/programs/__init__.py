@@ -4,5 +4,6 @@
 
 """Programs that run without Ansible: the pull secret job and the syncer.
 
-Imports the layers below it, never tasks. Public: job.program, job.log, syncer.program.
+Imports the layers below it, never tasks.
+Public: job.program, job.log, syncer.program.
 """

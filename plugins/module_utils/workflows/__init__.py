@@ -4,6 +4,6 @@
 
 """The work that users request: runs over targets, and one package for each longer workflow.
 
-Imports places, clients, runtime, model and dockerconfig. Public: run, targets, options, and what each package
-names.
+Imports places, clients, runtime, model and dockerconfig.
+Public: run, targets, options, and what each package names.
 """

@@ -116,7 +116,7 @@ def test_a_file_that_would_change_its_owner_is_left_alone(
     before = place.path.read_bytes()
     monkeypatch.setattr(auth_file, "_may_chown", lambda: False)
     monkeypatch.setattr(os, "getegid", lambda: place.path.stat().st_gid + 1)
-    with pytest.raises(PermissionDenied, match=r"is owned by \d+:\d+ and was left alone"):
+    with pytest.raises(PermissionDenied, match=r"is owned by \d+:\d+ and was not changed"):
         place.sync().apply(config(quay_io="new"))
     assert place.path.read_bytes() == before
     assert [path.name for path in place.path.parent.iterdir()] == [place.path.name]

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""kubelet's ``config.json`` as a file: read with all that a roll-back needs, replaced in one step, restored.
+"""kubelet's ``config.json`` as a file: read with all data for a rollback, replaced atomically, restored.
 
-Only a regular file is touched.  Through a symbolic link somebody else's file would be replaced, or the link.
+Only a regular file is touched. Through a symbolic link, the link or another owner's file would be replaced.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _NEW_MODE = 0o600
 
 
 class TooLarge(PermissionDenied):
-    """It is larger than anything of ours, or of kubelet's, can be."""
+    """The file is larger than any valid one."""
 
 
 class Snapshot(NamedTuple):
-    """A file as it was.  ``data`` is secret; None is a file that was not there.
+    """A file's earlier state. ``data`` is secret; None is a file that did not exist.
 
-    ``label``: its SELinux label, None where the file system has none.
+    ``label``: its SELinux label, None if the file system has none.
     """
 
     data: bytes | None = None
@@ -47,7 +47,7 @@ ABSENT = Snapshot()
 
 
 def read(path: str) -> Snapshot:
-    """The file, or ``ABSENT``.
+    """Return the file, or ``ABSENT``.
 
     :raises PullSecretError: it is a link, a directory, a pipe …, cannot be read, or its directory is missing.
     """
@@ -72,20 +72,20 @@ def _refused(path: str, error: OSError) -> PullSecretError:
     # O_NOFOLLOW fails with ELOOP; opening a socket with ENXIO.
     if error.errno == errno.ELOOP:
         return PullSecretError(
-            f"file:{path} is a symbolic link and was left alone", "name the file that it leads to"
+            f"file:{path} is a symbolic link and was not changed", "name the file that it points to"
         )
     if error.errno == errno.EISDIR:
-        return PullSecretError(f"file:{path} is a directory and was left alone", "remove it")
+        return PullSecretError(f"file:{path} is a directory and was not changed", "remove it")
     if error.errno in (errno.EINVAL, errno.ENXIO):
-        return PullSecretError(f"file:{path} is not a regular file and was left alone", "remove it")
+        return PullSecretError(f"file:{path} is not a regular file and was not changed", "remove it")
     refusal = TooLarge if error.errno == errno.EFBIG else PermissionDenied
     return refusal(f"file:{path} cannot be read: {error.strerror}")
 
 
 def write(path: str, data: bytes, like: Snapshot) -> None:
-    """Replace the file by ``data``; mode, owner and label are those of ``like``.
+    """Replace the file by ``data``, with mode, owner and label of ``like``.
 
-    :raises PermissionDenied: the file is as it was.
+    :raises PermissionDenied: the file is unchanged.
     """
     known = like.data is not None
     try:
@@ -103,12 +103,13 @@ def write(path: str, data: bytes, like: Snapshot) -> None:
 def check_owner(path: str, found: Snapshot) -> None:
     """Check, before anything is written, that a file of another user can be replaced as that user's.
 
-    :raises PermissionDenied: it belongs to another user, and this process may not give files away.
+    :raises PermissionDenied: it belongs to another user, and this process may not change owners.
     """
     ours = (os.geteuid(), os.getegid())
     if found.data is not None and (found.uid, found.gid) != ours and not _may_chown():
         raise PermissionDenied(
-            f"file:{path} is owned by {found.uid}:{found.gid} and was left alone: without CAP_CHOWN, replacing it "
+            f"file:{path} is owned by {found.uid}:{found.gid} and was not changed: without CAP_CHOWN, "
+            f"replacing it "
             f"would change its owner to {ours[0]}:{ours[1]}",
             f"grant CAP_CHOWN, or run chown {ours[0]}:{ours[1]} on the file (kubelet creates it as 0:0)",
         )
@@ -118,7 +119,7 @@ def _may_chown() -> bool:
     try:
         handle = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        # Not Linux: the write itself says so.
+        # Not Linux: the write itself reports it.
         return True
     try:
         found = re.search(rb"^CapEff:\s*([0-9a-f]+)$", os.read(handle, 1 << 16), re.MULTILINE)
@@ -128,9 +129,9 @@ def _may_chown() -> bool:
 
 
 def restore_snapshot(path: str, snapshot: Snapshot) -> None:
-    """Make the file what it was: a file that was absent is absent again.
+    """Restore the file's earlier state; a file that did not exist is deleted.
 
-    :raises PermissionDenied: the file is as it was.
+    :raises PermissionDenied: the file is unchanged.
     """
     if snapshot.data is not None:
         write(path, snapshot.data, snapshot)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether kubelet is well: up, the same one all the time, and saying so itself, for a whole window.
+"""Checks that kubelet is healthy for a whole window: it runs, it is the same process, and it says so itself.
 
-A unit of Type=simple counts as started however soon it dies, and kubeadm's unit starts a crashed kubelet
-again after 10 s: only a window longer than that shows that it stays up.
+A unit of Type=simple counts as started however soon it dies, and kubeadm's unit restarts a crashed kubelet
+after 10 s. Only a longer window shows that it stays up.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Interrupted(Exception):
 
 
 class HealthzUnreachable(PullSecretError):
-    """Kubelet runs, and its ``healthz`` is not to be had: the node's own fault, or the option's."""
+    """Kubelet runs, but its ``healthz`` cannot be reached: a fault of the node or of the option."""
 
     kind = "kubelet"
 
@@ -46,10 +46,10 @@ class HealthzUnreachable(PullSecretError):
 
 
 class Healthz:
-    """kubelet's own word on itself.
+    """kubelet's own health endpoint.
 
-    :param url: ``http://127.0.0.1:10248/healthz``; empty: it is not asked.
-    :raises ConfigurationError: it is no such URL.
+    :param url: ``http://127.0.0.1:10248/healthz``; empty: it is not checked.
+    :raises ConfigurationError: the URL is invalid.
     """
 
     def __init__(self, url: str) -> None:
@@ -72,11 +72,11 @@ class Healthz:
         self._request = f"GET /{path} HTTP/1.0\r\nHost: {where}\r\nConnection: close\r\n\r\n".encode("ascii")
 
     def problem(self, clock: Clock) -> str:
-        """Nothing where it answers 200, else what it says or does."""
+        """Return nothing if it answers 200, otherwise what it says or does."""
         return self._request_status(clock)[1]
 
     def unreachable(self, clock: Clock) -> str:
-        """What it says or does; nothing if kubelet answers, even if it says that it is unwell."""
+        """Return why there is no answer; nothing if kubelet answers, even if it says that it is unhealthy."""
         status, words = self._request_status(clock)
         return "" if status >= 500 else words
 
@@ -84,7 +84,7 @@ class Healthz:
         if not self.url:
             return 200, ""
         end = clock.monotonic() + _ANSWER_SECONDS
-        # As bytes: a str would be encoded as an international name, with the tables for it: 1 MiB.
+        # As bytes: a str would be encoded as an international name, whose tables need 1 MiB.
         where: Any = (self._host.encode("ascii"), self._port)
         try:
             with socket.create_connection(where, timeout=_ANSWER_SECONDS) as stream:
@@ -111,7 +111,7 @@ class Healthz:
 class Health(NamedTuple):
     """How kubelet is judged.
 
-    ``window``: seconds that it has to stay well; ``patience``: seconds until it has to be well first.
+    ``window``: seconds that it must stay healthy; ``patience``: seconds within which it must become healthy.
     """
 
     healthz: Healthz
@@ -121,7 +121,7 @@ class Health(NamedTuple):
     def problem(
         self, systemd: Systemd, unit: str, before: str, clock: Clock, stop: Callable[[], bool]
     ) -> str:
-        """Nothing where the unit got well and stayed so; else what is wrong, in systemd's words.
+        """Return nothing if the unit became and stayed healthy, otherwise what is wrong, in systemd's terms.
 
         :param before: an InvocationID that it must not have, empty for any.
         :raises Interrupted: ``stop`` said so.
@@ -149,11 +149,12 @@ class Health(NamedTuple):
                 if now >= first_limit:
                     return f"not healthy within {self.patience:g} s: {wrong}"
             elif state is None:
-                # systemd's silence says nothing about kubelet, but is not waited out for ever.
+                # A silent systemd tells nothing about kubelet, but the wait must end.
                 if now >= first_limit + self.window + self.patience:
                     return wrong
             else:
-                # It was well, and is no longer. A second look tells a slip from an end, and why it ended.
+                # It was healthy before. A second look tells a short interruption from an end, and why it
+                # ended.
                 misses += 1
                 if misses > _MOST_MISSES:
                     return wrong
@@ -167,13 +168,14 @@ class Health(NamedTuple):
         patience: float,
         stop: Callable[[], bool] = lambda: False,
     ) -> str:
-        """Why a kubelet that runs all the time is not heard; nothing where it is heard, or may have ended.
+        """Return why a kubelet that runs all the time does not answer; nothing if it answers, or may have
+        ended.
 
-        :param patience: seconds; one of Type=simple that was just started takes ``self.patience``.
+        :param patience: seconds; a unit of Type=simple that was just started gets ``self.patience``.
         :raises Interrupted: ``stop`` said so.
 
-        For it to be restarted with another file would show nothing, and mend nothing.  That is not said of a
-        kubelet that is down, crashing or unwell: the file may be the reason, and another one the remedy.
+        A restart with another file would then show and fix nothing. This does not apply to a kubelet that is
+        down, crashing or unhealthy: the file may be the cause, and another file the fix.
         """
         end = clock.monotonic() + patience
         while self.healthz.url:
@@ -191,12 +193,12 @@ def _unit_state(systemd: Systemd, unit: str) -> tuple[UnitState | None, str]:
     try:
         return systemd.state(unit), ""
     except SystemdError as error:
-        # The bus may be restarting; kubelet does not need it.
+        # D-Bus may be restarting; kubelet does not need it.
         return None, error.message
 
 
 def _fatal(state: UnitState, before: str, known: UnitState | None) -> str:
-    """What no waiting mends."""
+    """Return a problem that waiting does not fix."""
     if state.sub == "auto-restart" or state.active == "failed":
         return f"kubelet ended: the unit is {state.active}/{state.sub}, result {state.result or 'unknown'}"
     if state.active in ("inactive", "deactivating"):
@@ -211,7 +213,7 @@ def _fatal(state: UnitState, before: str, known: UnitState | None) -> str:
 
 
 def wait(seconds: float, clock: Clock, stop: Callable[[], bool]) -> None:
-    """Wait, until ``stop`` says that the caller no longer wants to.
+    """Wait.
 
     :raises Interrupted: ``stop`` said so.
     """

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a node remembers beside ``config.json``.
+"""The data that a node stores beside ``config.json``.
 
 The ledger (``config.json.hyperfleet``) holds names and keyed digests only: which entries are ours, what is
-written and not yet known to work, and what has failed.  The backup (``config.json.hyperfleet-backup``) holds
-the file before the last write, and the foreign entries that ours replaced.  Both are 0600.
+written and not yet known to work, and what has failed. The backup (``config.json.hyperfleet-backup``) holds
+the file before the last write, and the foreign entries that ours replaced. Both have mode 0600.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ _NOTHING = "absent"
 class Pending(NamedTuple):
     """A write whose effect is not known yet.
 
-    ``id``: of this write; ``desired``: digest of what was asked for; ``content``: digest of the file's bytes;
-    ``phase``: ``restart`` or ``rollback``; ``invocation``: kubelet's InvocationID before our restart, once
-    there was one: if it has changed, kubelet has started with the file; ``undone``: digest of the bytes that
-    a roll-back takes away; ``touched``: whether it follows a restart of ours with something else;
-    ``reason``: why kubelet is not well with it, if a roll-back was left to a later task; ``by_node``: as
-    in ``FailedVersion``.
+    ``id``: of this write; ``desired``: digest of the requested content; ``content``: digest of the file's
+    bytes; ``phase``: ``restart`` or ``rollback``; ``invocation``: kubelet's InvocationID before our restart:
+    if it has changed, kubelet has started with the file; ``undone``: digest of the bytes that a rollback
+    removes; ``touched``: whether it follows a restart of ours with another content; ``reason``: why kubelet
+    is unhealthy with it, if a rollback was left to a later task; ``by_node``: as in ``FailedVersion``.
     """
 
     id: str
@@ -51,24 +50,25 @@ class Pending(NamedTuple):
 
     @property
     def has_restarted(self) -> bool:
-        """Whether kubelet may have been restarted since it last was known to be well."""
+        """Whether kubelet may have been restarted since it was last known to be healthy."""
         return self.touched or bool(self.invocation)
 
     @property
     def is_back(self) -> bool:
-        """Whether the previous file is back, and kubelet has yet to be restarted with it."""
+        """Whether the previous file is restored, and kubelet must still be restarted with it."""
         return self.phase == ROLLBACK
 
     @property
     def may_be_down(self) -> bool:
-        """Whether kubelet may be down because of what was written."""
+        """Whether kubelet may be down because of the written content."""
         return self.has_restarted or self.is_back
 
 
 class FailedVersion(NamedTuple):
-    """What kubelet did not come up with: digest, how often, when last (seconds since the epoch), and why.
+    """A content with which kubelet did not start: digest, how often, when last (seconds since the epoch), and
+    why.
 
-    ``by_node``: nothing says that the docker config was the reason.
+    ``by_node``: nothing shows that the docker config was the reason.
     """
 
     desired: str
@@ -79,17 +79,17 @@ class FailedVersion(NamedTuple):
 
 
 class Ledger:
-    """Read, changed and written whole, under the lock of ``Store``."""
+    """Read, changed and written as one file, under the lock of ``Store``."""
 
     def __init__(self, **fields: Any) -> None:
         self.salt = os.urandom(32).hex()
-        # Key of auths -> digests of what we wrote there; two while a write is not known to be done.
+        # Key of auths to digests of what we wrote there; two while a write is not known to be done.
         self.entries: dict[str, list[str]] = {}
-        # The same of what stands beside auths, see ``merge.MEMBERS``.
+        # The same for members beside auths, see ``merge.MEMBERS``.
         self.members: dict[str, list[str]] = {}
         self.was_absent = False
-        # Digests of the file that kubelet is known to run with, or was left to find, and of what was asked
-        # for then.
+        # Digests of the file that kubelet is known to run with, or was left to detect, and of the requested
+        # content.
         self.verified = ""
         self.desired = ""
         self.pending: Pending | None = None
@@ -99,13 +99,15 @@ class Ledger:
     def is_only_noted(self, here: bytes | None) -> bool:
         """Whether the pending write was noted, and its run was killed before the file was replaced.
 
-        :param here: what is in the file.
+        :param here: the current content of the file.
         """
         pending = self.pending
         return pending is not None and not pending.may_be_down and self.digest(here) == self.verified
 
     def digest(self, data: bytes | None) -> str:
-        """Keyed with a random key of this node, so that nobody can try passwords against it elsewhere."""
+        """Return a digest with a random key of this node, so that nobody can test passwords against it
+        elsewhere.
+        """
         if data is None:
             return _NOTHING
         return hmac.new(bytes.fromhex(self.salt), data, hashlib.sha256).hexdigest()[:_DIGITS]
@@ -115,7 +117,7 @@ class Ledger:
         return digest in self.entries.get(key, ())
 
     def owns_member(self, name: str, digest: str) -> bool:
-        """Whether what stands beside ``auths`` is ours, as we wrote it."""
+        """Whether a member beside ``auths`` is ours, as we wrote it."""
         return digest in self.members.get(name, ())
 
     @property
@@ -137,7 +139,7 @@ class Backup:
     """``previous``: the file before the last write, None: nothing to go back to.
 
     ``displaced``: foreign entries that ours replaced; ``has_lost``: an earlier release kept a foreign file or
-    foreign members, which are gone once this backup is saved.
+    foreign members, which are lost once this backup is saved.
     """
 
     def __init__(self, **fields: Any) -> None:
@@ -157,14 +159,14 @@ class Backup:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Backup:
-        """:raises ValueError: it is not a backup; the text has nothing of it."""
+        """:raises ValueError: it is not a backup; the message quotes nothing of it."""
         found = records.parse_record(data)
         backup = cast(Backup, _BACKUP(found))
         backup.has_lost = bool(found.get("displaced_members") or found.get("displaced_file"))
         return backup
 
 
-# A restored file is given to this user; the highest id means "leave it as it is".
+# A restored file is given to this user. The highest id means "leave it unchanged".
 _ID = number(2**32 - 2)
 _PENDING = record(
     Pending,

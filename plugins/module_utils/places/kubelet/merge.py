@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Merge our docker config into what others wrote into a node's file.  No I/O.
+"""Merges our docker config into what others wrote into a node's file. No I/O.
 
-Other programs write into ``config.json`` too (a cloud's credential refresher).  Foreign entries stay, ours
-that are no longer wanted go, and a foreign entry that ours replaced comes back when ours goes.  What stands
-beside ``auths`` is one unit with one owner: members of our docker config replace all foreign members.
+Other programs write into ``config.json``, too (a cloud's credential refresher). Foreign entries stay. Our
+entries that are no longer wanted are removed. A foreign entry that ours replaced is restored when ours is
+removed. Members beside ``auths`` are one unit with one owner: members of our docker config replace all
+foreign members.
 """
 
 from __future__ import annotations
@@ -26,19 +27,20 @@ __all__ = ["FOREIGN", "MEMBERS", "OURS", "MergedFile", "Ownership", "merge_file"
 OURS, FOREIGN = "pull secret", "node"
 
 MEMBERS = ""
-"""The ledger's name for all that stands beside ``auths``."""
+"""The ledger's name for all members beside ``auths``."""
 
 # Bytes of a node's file, whose foreign part may be larger than a Secret.
 _LARGEST = 16 * 1024 * 1024
-# An earlier release's ledger has the members of these one by one, as ``credHelpers/registry``.
+# An earlier release's ledger lists their members one by one, as ``credHelpers/registry``.
 _MAPS = ("credHelpers", "HttpHeaders")
 
 
 class MergedFile(NamedTuple):
-    """``data``: what the file is to hold, None for no file.  Secret, as both configs and ``displaced`` are.
+    """``data``: the wanted content of the file, None for no file. Secret, as are both configs and
+    ``displaced``.
 
-    ``before``, ``after``: as far as they are docker configs; ``entries``, ``members``: name -> digest of ours;
-    ``foreign``: key -> digest of foreign entries; ``displaced``: foreign entries that ours replaces;
+    ``before``, ``after``: as far as they are docker configs; ``entries``, ``members``: name to digest of
+    ours; ``foreign``: key to digest of foreign entries; ``displaced``: foreign entries that ours replaces;
     ``differs``: in meaning.
     """
 
@@ -55,7 +57,7 @@ class MergedFile(NamedTuple):
 
 
 class _Entries(NamedTuple):
-    """Foreign entries: those that stay in the file, those that ours replaces, and warnings of the rest."""
+    """Foreign entries: those that stay in the file, those that ours replaces, and warnings about the others."""
 
     kept: dict[str, Any]
     displaced: dict[str, Any]
@@ -65,9 +67,9 @@ class _Entries(NamedTuple):
 def merge_file(
     current: bytes | None, desired: DockerConfig | None, ledger: Ledger, backup: Backup
 ) -> MergedFile:
-    """The node's file with ``desired`` in it; None: without anything of ours.
+    """Return the node's file with ``desired`` in it; None: without anything of ours.
 
-    :raises InvalidDocument: naming the rule; nothing is to be written.
+    :raises InvalidDocument: names the rule; nothing may be written.
     """
     if desired is not None and not desired.registries:
         raise InvalidDocument(
@@ -85,7 +87,7 @@ def merge_file(
     _ours, foreign = _split_members(found, ledger)
     broken = {name: rule for name, value in foreign.items() if (rule := broken_rule(name, value))}
     members = foreign if desired is None else {} if mine_beside else _without(foreign, broken)
-    # What breaks our rules and is not taken out stays as it is.
+    # Parts that break our rules and are not removed stay unchanged.
     odd_entries = {key: entry for key, entry in entries.kept.items() if entry_config(key, entry) is None}
     odd_members = {name: value for name, value in members.items() if name in broken}
     merged = _merge(_without(entries.kept, odd_entries), _without(members, odd_members), desired)
@@ -135,7 +137,7 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
     }
     fatal = {key for key, entry in foreign.items() if is_fatal(key, entry)}
     there = foreign if desired is None else _without(foreign, fatal)
-    # A registry may have two names, and both entries come back.  An entry that was written since, under any
+    # A registry may have two names, and both entries are restored. An entry that was written since, under any
     # name of the registry, replaces them, unless kubelet cannot use it.
     rewritten = {registry_identity(key) for key in foreign if key not in fatal}
     back = {
@@ -146,7 +148,8 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
     wanted = {registry_identity(key) for key in desired.registries} if desired is not None else set()
     displaced = {key: entry for key, entry in {**there, **back}.items() if registry_identity(key) in wanted}
     warnings = [
-        f"{display(key, position)}: removed this foreign entry, because with it kubelet would reject the whole file"
+        f"{display(key, position)}: removed this foreign entry, because with it kubelet would reject the "
+        f"whole file"
         for position, key in enumerate(sorted(found.auths))
         if key in fatal and desired is not None
     ]
@@ -154,7 +157,7 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
 
 
 def _split_members(found: NodeFile, ledger: Ledger) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """What stands beside ``auths``: the digests of ours, and the foreign members."""
+    """Split the members beside ``auths`` into the digests of ours and the foreign members."""
     digest = _digest_member(ledger, MEMBERS, found.members)
     if ledger.owns_member(MEMBERS, digest):
         return {MEMBERS: [digest]}, {}
@@ -182,10 +185,10 @@ def _lost_members(
     lost = sorted(name for name, value in foreign.items() if after.get(name) != value)
     if not lost:
         return []
-    # Imported when there is a warning, which few nodes ever have: a syncer's memory is counted.
+    # Imported only for a warning, which few nodes ever have, to save the syncer's memory.
     from ...model.shown import shown
 
-    # Unless it was replaced, it is a helper that readers would ask instead of our entry.
+    # Unless it was replaced, it is a helper that readers would use instead of our entry.
     reason = (
         "the pull secret sets such fields itself"
         if is_replaced
@@ -196,7 +199,7 @@ def _lost_members(
 
 
 class Ownership(NamedTuple):
-    """Who owns what in a file: ``entries`` and ``members`` are ours, with their digests."""
+    """The owners in a file: ``entries`` and ``members`` are ours, with their digests."""
 
     entries: dict[str, list[str]]
     members: dict[str, list[str]]
@@ -205,7 +208,7 @@ class Ownership(NamedTuple):
 
 
 def ownership(data: bytes | None, ledger: Ledger) -> Ownership:
-    """Who owns what in the file."""
+    """Return the owners in the file."""
     found = parse_file(data)
     entries = {key: _digest(ledger, key, entry) for key, entry in found.auths.items()}
     ours = {key: [digest] for key, digest in entries.items() if ledger.owns(key, digest)}
@@ -214,7 +217,9 @@ def ownership(data: bytes | None, ledger: Ledger) -> Ownership:
 
 
 def revert(data: bytes | None, previous: bytes | None, ledger: Ledger) -> bytes | None:
-    """A file that another program has changed meanwhile, with our entries as they were in ``previous``."""
+    """Return a file that another program has changed meanwhile, with our entries as they were in
+    ``previous``.
+    """
     now = ownership(data, ledger)
     if data == previous or not (now.foreign or now.has_foreign_members):
         return previous
@@ -235,9 +240,7 @@ def _unreadable(found: NodeFile, *, is_left: bool) -> list[str]:
     if not found.rule:
         return []
     fate = (
-        "it was left as it is"
-        if is_left
-        else "it was replaced; a rollback of this write restores it unchanged"
+        "it was not changed" if is_left else "it was replaced; a rollback of this write restores it unchanged"
     )
     return [f"the node's file was not a docker config [{found.rule}]; {fate}"]
 
@@ -247,7 +250,7 @@ def _without(values: dict[str, Any], names: Container[str]) -> dict[str, Any]:
 
 
 def _digest(ledger: Ledger, key: str, entry: Any) -> str:
-    """Of what the entry means: another program may have padded or re-ordered it."""
+    """Digest of the entry's meaning: another program may have padded or re-ordered it."""
     config = entry_config(key, entry)
     if config is not None:
         return ledger.digest(config.canonical())

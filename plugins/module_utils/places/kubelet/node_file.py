@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The content of a node's ``config.json``: what other programs wrote, and what kubelet makes of it.  No I/O."""
+"""The content of a node's ``config.json``: what other programs wrote, and how kubelet reads it. No I/O."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _REJECTS = "rejects the whole file"
 
 
 class NodeFile(NamedTuple):
-    """``auths``: key -> entry; ``members``: what stands beside it, by name.  Both are secret.
+    """``auths``: key to entry; ``members``: the members beside it, by name. Both are secret.
 
-    ``config``: the whole, if it is a docker config; ``rule``: the rule for which nothing of it is read.
+    ``config``: the complete file, if it is a docker config; ``rule``: the rule for which nothing of it is
+    read.
     """
 
     auths: dict[str, Any]
@@ -33,7 +34,7 @@ class NodeFile(NamedTuple):
 
 
 def parse_file(data: bytes | None) -> NodeFile:
-    """Read the file entry by entry: it may break our rules and still be of use to kubelet."""
+    """Read the file entry by entry: it may break our rules and still be useful to kubelet."""
     if data is None:
         return NodeFile({}, {})
     try:
@@ -58,7 +59,7 @@ def parse_file(data: bytes | None) -> NodeFile:
 
 
 def node_file_bytes(auths: Mapping[str, Any], members: Mapping[str, Any]) -> bytes:
-    """The file's content; the same for the same meaning."""
+    """Return the file's content, which is the same for the same meaning."""
     try:
         return canonical_bytes(auths, members)
     except UnicodeEncodeError:
@@ -76,7 +77,7 @@ def entry_config(key: str, entry: Any) -> DockerConfig | None:
 
 
 def is_fatal(key: str, entry: Any) -> bool:
-    """Whether kubelet loses every credential of the node for this entry."""
+    """Whether this entry makes kubelet reject every credential of the node."""
     if isinstance(entry, dict):
         entry = {fold(name) if fold(name) in FIELDS else name: value for name, value in entry.items()}
     try:
@@ -87,7 +88,7 @@ def is_fatal(key: str, entry: Any) -> bool:
 
 
 def broken_rule(name: str, value: Any) -> str:
-    """The rule for which a docker config with this member is refused, or nothing."""
+    """Return the rule that refuses a docker config with this member, or nothing."""
     try:
         load({"auths": {}, name: value}, allow_empty=True)
     except DockerConfigError as error:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The JSON files beside ``config.json``: a table of fields says how each of them is read.
+"""The JSON files beside ``config.json``. A table of fields says how each of them is read.
 
-A file that was damaged or edited is read whole or not at all.  A reader takes a value and raises ValueError if
-it has another type; the text holds nothing of the file.
+A damaged or edited file is read completely or not at all. A reader takes a value and raises ValueError if it
+has another type; the message quotes nothing of the file.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class NewerVersion(Exception):
 
 
 def parse_json(data: bytes) -> Any:
-    """JSON that can be written again: no repeated names, no number out of range, not nested too deeply.
+    """Parse JSON that can be written again: no repeated names, no number out of range, not nested too deeply.
 
-    :raises ValueError: it is none.
+    :raises ValueError: it is not such JSON.
     """
     tree = parse(data)
-    # Half of a surrogate pair, and what is not UTF-8, are written as escapes.
+    # Half of a surrogate pair, and invalid UTF-8, are written as escapes.
     if tree.broken or any(found.rule != "not-utf8" for found in inspect(tree.root)):
         raise ValueError("not JSON, or JSON that cannot be written again")
     return tree.root
@@ -87,7 +87,7 @@ def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def record(make: Callable[..., Any], **readers: Reader) -> Reader:
-    """An object of these fields, read as ``make(**fields)``."""
+    """Read an object of these fields as ``make(**fields)``."""
 
     def read(value: Any) -> Any:
         found = mapping(value)
@@ -107,7 +107,7 @@ def one_of(*texts: str) -> Reader:
 
 
 def of_type(*types: type) -> Reader:
-    """A value of exactly one of these types: true is a number to Python."""
+    """Read a value of exactly one of these types: true is a number to Python."""
 
     def read(value: Any) -> Any:
         if type(value) not in types:
@@ -133,7 +133,7 @@ def number(most: float, *types: type) -> Reader:
 
 
 def text(value: Any) -> str:
-    """A text that can be reported: UTF-8, without half of a surrogate pair."""
+    """Read a text that can be reported: UTF-8, without half of a surrogate pair."""
     found: str = of_type(str)(value)
     found.encode("utf-8")
     return found

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Restarting kubelet, some times at most, and what each outcome means."""
+"""Restarts kubelet, a limited number of times, and interprets each outcome."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _STOPPED = "kubelet is not running and was not started: it reads the file when i
 
 
 class Verdict(NamedTuple):
-    """What became of kubelet.
+    """The result for kubelet.
 
-    ``untouched``: systemd will not restart it, and has not stopped it; ``unknown``: systemd could not be
-    asked; ``superseded``: something newer was written before a restart; ``by_node``: kubelet was not even
-    started with the file.
+    ``untouched``: systemd will not restart it, and has not stopped it; ``unknown``: systemd did not answer;
+    ``superseded``: something newer was written before a restart; ``by_node``: kubelet was not even started
+    with the file.
     """
 
     ok: bool
@@ -58,7 +58,7 @@ class Restarter:
         self.jobs: list[str] = []
 
     def run(self, pending: Pending, store: Store) -> Verdict:
-        """Restart kubelet until it is well with the pending file, or has not been ``attempts`` times.
+        """Restart kubelet until it is healthy with the pending file, or failed ``attempts`` times.
 
         :raises Interrupted: ``stop`` said so.
         """
@@ -90,7 +90,7 @@ class Restarter:
         return Verdict(False, f"{reason} ({tried})", unknown=not reached, by_node=by_node)
 
     def foresee(self, pending: Pending) -> Verdict | None:
-        """What ``run`` would say without having restarted anything; None: it would restart kubelet."""
+        """Return the result of ``run`` if no restart is needed; None: it would restart kubelet."""
         try:
             state = self._systemd.state(self._options.unit)
             if state.problem:
@@ -102,12 +102,12 @@ class Restarter:
             return None
 
     def _pause(self, number: int) -> float:
-        """Seconds before the attempt of that number, counted from 0."""
+        """Return the seconds before the attempt of that number, counted from 0."""
         doubled: float = self._options.backoff * 2 ** min(number - 1, _MAX_DOUBLINGS)
         return min(_MAX_BACKOFF_SECONDS, doubled)
 
     def _needs_none(self, state: UnitState, pending: Pending) -> Verdict | None:
-        """Kubelet may have started with the file already, or not be running, for reasons of its own."""
+        """Handle a kubelet that has already started with the file, or does not run, for reasons of its own."""
         ours = pending.touched or pending.invocation or self.attempts
         if state.active == "inactive" and not ours:
             return Verdict(True, warning=_STOPPED)
@@ -120,7 +120,7 @@ class Restarter:
 
     def _once(self, before: UnitState) -> Verdict:
         unit = self._options.unit
-        # Else the sixth restart in ten seconds would stop kubelet, and leave it so.
+        # Otherwise the sixth restart in ten seconds would stop kubelet for good.
         self._systemd.reset_failed(unit)
         self.attempts += 1
         job = self._systemd.restart(unit, self._options.restart_timeout)
@@ -138,7 +138,7 @@ class Restarter:
         return Verdict(not problem, problem)
 
     def _canceled(self, before: UnitState) -> Verdict:
-        """Another process asked for a stop, which is not ours to undo, or for a start."""
+        """Another process requested a stop, which we must not undo, or a start."""
         unit, now = self._options.unit, self._clock.monotonic
         unchanged, end = now() + _UNCHANGED_SECONDS, now() + self._options.restart_timeout
         state = before
@@ -146,7 +146,7 @@ class Restarter:
             state = self._systemd.state(unit)
             if state.active == "inactive":
                 return Verdict(True, warning=f"the restart was canceled by a stop; {_STOPPED}")
-            # What canceled ours may not have begun with its own.
+            # The job that canceled ours may not have begun yet.
             begun = state.invocation != before.invocation or now() >= unchanged
             if begun and state.active not in ("activating", "deactivating", "reloading"):
                 break

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is asked of a node, and what became of it."""
+"""The options for a node, and the result."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ ON_CHANGE, NEVER, DEFERRED = "on_change", "never", "deferred"
 IN_SYNC, PENDING, FAILED, HELD = "in-sync", "pending", "failed", "held"
 
 CACHE = "within 5 minutes"
-"""kubelet reads the file again through a cache of that age, without a restart."""
+"""kubelet reads the file again through a cache of this age, without a restart."""
 LOST = "could not be rolled back: its backup is gone"
 
 SECONDS = ("backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout")
-"""Of the options, those that are times."""
+"""The options that are times."""
 
 
 class Options(NamedTuple):
-    """How a node is brought in sync; times in seconds.
+    """How to bring a node in sync; times in seconds.
 
     ``restart``: ``on_change``, ``never`` or ``deferred`` (written now, restarted by ``settle``);
     ``attempts``: restarts before the file is rolled back, unless not ``rollback``; ``backoff``: after the
-    first failed one, doubling; ``restart_timeout``: for one job; ``ready_timeout``: until kubelet has to
-    be well; ``window``: for how long it then has to stay so; ``backup``: whether the file of before is
-    kept once the new one works; ``retry_failed``: try what has failed before.
+    first failed one, doubling; ``restart_timeout``: for one job; ``ready_timeout``: until kubelet must be
+    healthy; ``window``: how long it must then stay healthy; ``backup``: whether the previous file is kept
+    once the new one works; ``retry_failed``: try content that has failed before.
     """
 
     unit: str = "kubelet.service"
@@ -63,9 +63,10 @@ class Options(NamedTuple):
     retry_failed: bool = False
 
     def check(self) -> None:
-        """Before anything is done: what is too much for a clock or a number is found too late otherwise.
+        """Check ranges before anything is done: values too large for a clock or a number would be found too
+        late.
 
-        :raises ConfigurationError: naming the option.
+        :raises ConfigurationError: names the option.
         """
         for name in ("attempts", *SECONDS):
             if not LIMITS[name].fits(getattr(self, name)):
@@ -73,12 +74,12 @@ class Options(NamedTuple):
 
 
 class SyncResult:
-    """What was found and done.  Nothing but the two configs, which print as names, is secret.
+    """What was found and done. Only the two configs, which print as names, are secret.
 
-    ``state``: ``in-sync``; ``pending``: written, and kubelet not yet restarted or not yet known to be
-    well; ``failed``: it did not come up, ``message`` says why and what was left behind; ``held``: it
-    failed before, and was left alone. ``actions``: what was done, or would be.  ``restart``: facts, see
-    ``restart_facts``.  ``by_node``: it failed, and nothing says that the docker config was the reason.
+    ``state``: ``in-sync``; ``pending``: written, and kubelet is not yet restarted or known to be healthy;
+    ``failed``: it did not start, ``message`` says why and what was left; ``held``: it failed before, and was
+    not tried again. ``actions``: what was done, or would be. ``restart``: facts, see ``restart_facts``.
+    ``by_node``: it failed, and nothing shows that the docker config was the reason.
     """
 
     def __init__(self, state: str = IN_SYNC, message: str = "") -> None:
@@ -110,13 +111,14 @@ class SyncResult:
             self.actions.append(action)
 
     def warn(self, warnings: Iterable[str]) -> None:
-        """Note what should be looked at, each once."""
+        """Add a warning, each once."""
         self.warnings = list(dict.fromkeys([*self.warnings, *warnings]))
 
     @property
     def restart_facts(self) -> dict[str, Any]:
-        """``needed``; ``attempts`` and the ``jobs``' results; ``healthy`` (None: not looked at); ``seconds``;
-        ``effective``: when kubelet uses the file; ``systemd``: how it was spoken to, if it was."""
+        """``needed``; ``attempts`` and the ``jobs``' results; ``healthy`` (None: not checked); ``seconds``;
+        ``effective``: when kubelet uses the file; ``systemd``: the protocol, if it was used.
+        """
         return {
             "needed": self.needed,
             "attempts": self.attempts,
@@ -128,7 +130,7 @@ class SyncResult:
         }
 
     def then(self, later: SyncResult) -> SyncResult:
-        """This write and what ``settle`` made of it, as one."""
+        """Combine this write with the result of ``settle``."""
         later.actions = self.actions + [action for action in later.actions if action not in self.actions]
         later.warnings = list(dict.fromkeys([*self.warnings, *later.warnings]))
         later.rolled_back = later.rolled_back or self.rolled_back

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""After the write: restart kubelet and judge by it whether the file stays."""
+"""After the write: restart kubelet, and keep or roll back the file by the result."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _BACK = "the file was rolled back"
 
 
 class Settlement:
-    """One settling of what is pending, under the store's lock of ``restarting``.
+    """Settles pending writes, under the store's lock of ``restarting``.
 
-    :param leave: whether a kubelet that came up is left to be watched: what is pending stays so.
+    :param leave: whether a kubelet that started is watched by a later task: the write then stays pending.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Settlement:
         self._result.systemd = systemd.NAME
 
     def run(self) -> SyncResult:
-        """Until nothing is pending, or what is has to wait for the next run."""
+        """Run until nothing is pending, or the rest must wait for the next run."""
         result, restarter = self._result, self._restarter
         began = self._clock.monotonic()
         while True:
@@ -73,7 +73,7 @@ class Settlement:
         return result
 
     def foresee(self) -> SyncResult:
-        """What ``run`` would do, if the restart goes well; the store is a rehearsal's."""
+        """Return what ``run`` would do if the restart succeeds; the store is a rehearsal's."""
         pending = self._pending()
         if pending is not None:
             self._result.needed = True
@@ -91,14 +91,14 @@ class Settlement:
             return self._store.ledger().pending
 
     def _judge(self, pending: Pending, verdict: Verdict) -> bool:
-        """Keep the file or roll it back; whether there is more to do."""
+        """Keep the file or roll it back; return whether there is more to do."""
         store, result = self._store, self._result
         with store.writing():
             ledger, backup = store.ledger(), store.backup()
             if ledger.pending is None or ledger.pending.id != pending.id:
                 return True
             result.healthy = verdict.ok
-            # What is remembered as failed may be another docker config.
+            # The recorded failure may be of another docker config.
             failed = ledger.failed
             if failed is not None and failed.desired != pending.desired:
                 failed = None
@@ -128,7 +128,7 @@ class Settlement:
         self._result.state, self._result.message, self._result.by_node = FAILED, message, by_node
 
     def _accept(self, ledger: Ledger, backup: Backup, *, is_watched: bool) -> None:
-        """Kubelet is up with the file; if nobody has watched it for the window, the write stays pending."""
+        """Kubelet runs with the file. If nobody has watched it for the window, the write stays pending."""
         if is_watched:
             note_verified(self._store, ledger, backup, keep=self._options.backup)
             return
@@ -140,7 +140,7 @@ class Settlement:
             )
 
     def _roll_back(self, pending: Pending, verdict: Verdict, ledger: Ledger, backup: Backup) -> bool:
-        """Restore the file of before; whether kubelet is to be restarted with it."""
+        """Restore the previous file; return whether kubelet must be restarted with it."""
         store, result = self._store, self._result
         there = store.file().data
         now, by_node = self._clock.now(), verdict.by_node
@@ -152,20 +152,20 @@ class Settlement:
         if store.file().data != there:
             result.did("rolled back")
         if verdict.untouched and not pending.has_restarted:
-            # No kubelet was restarted, and none can be: it was not the content that failed.
+            # No kubelet was restarted, and none can be: the content did not fail.
             ledger.failed = None
             note_verified(store, ledger, backup, keep=self._options.backup)
             return False
-        # If an earlier run restarted kubelet, it may be down: that is not forgotten.
+        # If an earlier run restarted kubelet, it may be down: this must not be forgotten.
         return True
 
 
 def finish_roll_back(store: Store, result: SyncResult) -> bool:
-    """Put the file of before in its place where a roll-back that was killed has not.
+    """Restore the previous file if a killed rollback has not.
 
     Under the store's lock of ``writing``.
 
-    :returns: False: it cannot be.
+    :returns: False: it cannot be restored.
     """
     ledger = store.ledger()
     if ledger.pending is None or not ledger.pending.is_back:

@@ -4,8 +4,8 @@
 
 """``config.json``, its ledger and its backup, under two locks.
 
-One lock is held for the moment of a change, the other for as long as kubelet is restarted and watched: a
-newer secret is written while the older one is still being tried.
+One lock is held for the moment of a change, the other while kubelet is restarted and watched. So a newer
+secret is written while the older one is still being tried.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Store:
         self.backup_path = self.path + ".hyperfleet-backup"
         self._clock = clock
         self._patience = patience
-        # What was found of the two files beside it, each once.
+        # Warnings about the two other files, each once.
         self.warnings: list[str] = []
 
     def writing(self) -> AbstractContextManager[None]:
@@ -59,11 +59,11 @@ class Store:
         return _Lock(os.path.join(directory, f".{name}.hyperfleet-{what}"), what, self._clock, self._patience)
 
     def file(self) -> Snapshot:
-        """``config.json`` as it is."""
+        """Return ``config.json``."""
         return self._read(self.path)
 
     def ledger(self) -> Ledger:
-        """The ledger; a new one if there is none, or a damaged one: then nothing in the file is ours.
+        """Return the ledger; a new one if it is missing or damaged: then nothing in the file is ours.
 
         :raises PullSecretError: it cannot be read, or a later release wrote it.
         """
@@ -71,7 +71,7 @@ class Store:
         return self._load(self.ledger_path, Ledger, why)
 
     def backup(self) -> Backup:
-        """The backup; an empty one if there is none, or a damaged one.
+        """Return the backup; an empty one if it is missing or damaged.
 
         :raises PullSecretError: it cannot be read, or a later release wrote it.
         """
@@ -111,7 +111,7 @@ class Store:
     def save_backup(self, backup: Backup) -> None:
         """Replace the backup if it has changed, or remove an empty one.
 
-        :raises PullSecretError: it would be too large to be read again.
+        :raises PullSecretError: it would be too large to read again.
         """
         data = backup.to_bytes()
         if not backup:
@@ -122,12 +122,12 @@ class Store:
             self._save(self.backup_path, data)
 
     def forget(self) -> None:
-        """Leave nothing of ours beside the file."""
+        """Remove our files beside the file."""
         self._restore(self.backup_path, auth_file.ABSENT)
         self._restore(self.ledger_path, auth_file.ABSENT)
 
     def replace(self, found: Snapshot, data: bytes | None) -> None:
-        """Make the file hold ``data``, or None: no file.
+        """Write ``data`` to the file, or None: no file.
 
         :param found: what ``data`` was made from.
         :raises Conflict: a program that does not use our lock has changed the file since.
@@ -137,11 +137,11 @@ class Store:
         self.put(found._replace(data=data))
 
     def check_owner(self, found: Snapshot) -> None:
-        """:raises PermissionDenied: what is there could not be replaced as its owner's."""
+        """:raises PermissionDenied: the file could not be replaced with its present owner."""
         auth_file.check_owner(self.path, found)
 
     def put(self, snapshot: Snapshot) -> None:
-        """Replace the file by the snapshot, whatever is there."""
+        """Replace the file by the snapshot, whatever its present content."""
         self._restore(self.path, snapshot)
 
     def tidy(self) -> None:
@@ -150,7 +150,7 @@ class Store:
             remove_leftover(path)
         self._lock("restarting").tidy()
 
-    # All that reads and writes files.
+    # All methods that read and write files.
 
     def _read(self, path: str) -> Snapshot:
         return auth_file.read(path)
@@ -168,7 +168,7 @@ class Store:
 
 
 class Rehearsal(Store):
-    """What would become of the three files: read from the node, changed in memory only, without locks."""
+    """Predicts the three files: read from the node, changed in memory only, without locks."""
 
     def __init__(self, path: str, clock: Clock) -> None:
         super().__init__(path, clock)
@@ -196,7 +196,7 @@ class Rehearsal(Store):
 
 
 class _Lock(AbstractContextManager[None]):
-    """A lock file that goes with its holder: the kernel releases it when the process ends."""
+    """A lock file that ends with its holder: the kernel releases it when the process ends."""
 
     def __init__(self, path: str, what: str, clock: Clock, patience: float) -> None:
         self._path = path
@@ -217,13 +217,13 @@ class _Lock(AbstractContextManager[None]):
 
     def __exit__(self, *_error: object) -> None:
         handle, self._handle = self._handle, -1
-        # Removed while it is held: a waiting process finds that it has gone, and makes a new one.
+        # Removed while it is held: a waiting process sees that, and creates a new one.
         with suppress(OSError):
             os.unlink(self._path)
         os.close(handle)
 
     def tidy(self) -> None:
-        """Remove the file of a holder that was killed."""
+        """Remove the file of a killed holder."""
         if os.path.lexists(self._path) and self._take():
             self.__exit__()
 

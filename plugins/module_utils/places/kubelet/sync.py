@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bring a node's ``config.json`` and its kubelet to what is wanted, or back to what was.
+"""Brings a node's ``config.json`` and its kubelet to the wanted state, or back.
 
-``write`` puts the file in its place, which takes milliseconds; ``settle`` restarts kubelet, watches it,
-and keeps the file or rolls it back; ``apply`` does both.  Each step is noted in the ledger before it is
-taken, so that a run that is killed anywhere leaves a whole file, the old or the new one, and the next run
-knows where it was.  What each would do is found by doing it in memory: ``plan`` and its like.
+``write`` replaces the file, which takes milliseconds. ``settle`` restarts kubelet, watches it, and keeps the
+file or rolls it back. ``apply`` does both. Each step is noted in the ledger before it is taken. So a killed
+run leaves a complete file, the old or the new one, and the next run continues from there. ``plan`` and the
+other predictions do the same in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .transitions import claim, note_reason, note_retry, note_verified, note_wri
 __all__ = ["Synchroniser"]
 
 _MOST_WRITES = 5
-# Before a restart: ``apply`` has waited longer before the write, and a slot keeps other nodes waiting.
+# Before a restart: ``apply`` has waited longer before the write, and a slot makes other nodes wait.
 _HEALTHZ_SECONDS = 5.0
 _NOT_RESTARTED = "it was not restarted"
 
@@ -44,9 +44,9 @@ def _no_stop() -> bool:
 class Synchroniser:
     """One node's file and kubelet.
 
-    :param path: of ``config.json``; the ledger and the backup stand beside it.
-    :param systemd: None where kubelet is never restarted from here.
-    :raises ConfigurationError: an option is wrong.
+    :param path: of ``config.json``; the ledger and the backup are beside it.
+    :param systemd: None if kubelet is never restarted from here.
+    :raises ConfigurationError: an option is invalid.
     """
 
     def __init__(
@@ -57,16 +57,16 @@ class Synchroniser:
         self._clock = clock or Clock()
         self._store = Store(path, self._clock, patience=options.lock_timeout)
         self._systemd = systemd
-        # Made now, so that a wrong URL is found before anything is written.
+        # Created now, so that an invalid URL is found before anything is written.
         self._health = Health(Healthz(options.healthz), options.window, options.ready_timeout)
 
-    # What a caller does.
+    # Public methods.
 
     def apply(self, desired: DockerConfig | None, *, stop: _Stop = _no_stop) -> SyncResult:
         """Write, then restart and watch kubelet if its file has changed.
 
         :param desired: our part of the file; None: nothing.
-        :param stop: asked several times a second; True leaves what is not done to the next run.
+        :param stop: called several times a second; True leaves the rest to the next run.
         :raises PullSecretError: nothing was changed.
         """
         if self.options.restart != NEVER:
@@ -80,14 +80,14 @@ class Synchroniser:
         return settled
 
     def plan(self, desired: DockerConfig | None, *, stop: _Stop = _no_stop) -> SyncResult:
-        """What ``apply`` would do.  Nothing is written, not even a lock."""
+        """Return what ``apply`` would do. Nothing is written, not even a lock."""
         rehearsal = self._rehearsal()
         result = rehearsal.write(desired)
         self._require_usable(result, stop)
         return rehearsal._with_restart(result, stop) if self.options.restart == ON_CHANGE else result
 
     def write(self, desired: DockerConfig | None) -> SyncResult:
-        """Put the file in its place; kubelet is not touched.  Fast: the lock is held for milliseconds.
+        """Replace the file without touching kubelet. Fast: the lock is held for milliseconds.
 
         ``needed`` of the result says whether ``settle`` has something to do.
 
@@ -106,16 +106,16 @@ class Synchroniser:
     def settle(self, *, stop: _Stop = _no_stop) -> SyncResult:
         """Restart and watch kubelet if a write is pending; keep the file, or roll it back.
 
-        Something newer that is written meanwhile is settled, too, before this returns.  Without ``rollback``
-        a kubelet that came up is left to ``verify``: the write stays pending, so that it counts as known to
-        work only once kubelet has been watched, whatever becomes of this run.
+        A newer write during this call is settled, too. Without ``rollback``, a kubelet that started is
+        watched by ``verify``: the write stays pending until then, so that it counts as working only once
+        kubelet has been watched.
 
         :raises PullSecretError: what is left is pending.
         """
         return self._settle(stop, leave=not self.options.rollback)
 
     def plan_settle(self, *, stop: _Stop = _no_stop) -> SyncResult:
-        """What ``settle`` would do; nothing is written."""
+        """Return what ``settle`` would do; nothing is written."""
         rehearsal = self._rehearsal()
         leave = not self.options.rollback
         result = SyncResult()
@@ -125,7 +125,7 @@ class Synchroniser:
         return rehearsal._with_warnings(result)
 
     def verify(self, *, stop: _Stop = _no_stop) -> SyncResult:
-        """Watch kubelet for the window, restarting nothing; a pending write is then known to work."""
+        """Watch kubelet for the window without a restart; a pending write then counts as working."""
         result = SyncResult()
         began = self._clock.monotonic()
         systemd = self._require_systemd()
@@ -149,7 +149,7 @@ class Synchroniser:
         return self._with_warnings(result)
 
     def roll_back(self, *, stop: _Stop = _no_stop) -> SyncResult:
-        """Restore the file of before the last write, and kubelet with it; nothing if there is none."""
+        """Restore the file from before the last write, and kubelet with it; nothing if there is none."""
         result = self._roll_back()
         if not result.needed or self.options.restart != ON_CHANGE:
             return result
@@ -159,7 +159,7 @@ class Synchroniser:
         return settled
 
     def plan_roll_back(self, *, stop: _Stop = _no_stop) -> SyncResult:
-        """What ``roll_back`` would do; nothing is written."""
+        """Return what ``roll_back`` would do; nothing is written."""
         rehearsal = self._rehearsal()
         result = rehearsal._roll_back()
         return rehearsal._with_restart(result, stop) if self.options.restart == ON_CHANGE else result
@@ -169,7 +169,7 @@ class Synchroniser:
     def _write(self, desired: DockerConfig | None) -> SyncResult:
         store, result = self._store, SyncResult()
         store.tidy()
-        # A roll-back may have been killed: first finish it.
+        # A killed rollback is finished first.
         if not finish_roll_back(store, result):
             result.state, result.message = IN_SYNC, ""
             result.warn([f"the file {LOST}"])
@@ -191,13 +191,13 @@ class Synchroniser:
                 try:
                     store.replace(found, merged.data)
                 except PullSecretError:
-                    # Kubelet is still restarted with what was written before, and that is what may fail.
+                    # Kubelet is still restarted with what was written before, which may fail.
                     if before is not None:
                         ledger.pending = before
                         store.save_ledger(ledger)
                     raise
             elif not result.needed:
-                # As wanted, and kubelet runs with it; but whose the entries are may be new.
+                # The content is right, and kubelet runs with it; but owners of entries may have changed.
                 claim(ledger, backup, found, merged)
                 note_verified(store, ledger, backup, keep=self.options.backup)
             elif ledger.pending is None:
@@ -229,7 +229,7 @@ class Synchroniser:
             return result
         ledger, backup, here = store.ledger(), store.backup(), store.file().data
         pending = ledger.pending
-        # The reason that was noted when it was not rolled back at once, if there is one.
+        # The reason that was noted when it was not rolled back at once, if any.
         reason, by_node = (pending.reason, pending.by_node) if pending is not None else ("", False)
         reason = reason or "rolled back on request"
         if pending is not None and pending.is_back:
@@ -248,20 +248,20 @@ class Synchroniser:
         return result
 
     def _with_warnings(self, result: SyncResult) -> SyncResult:
-        """With what was found of the files beside ``config.json``."""
+        """Return the result with the warnings about the files beside ``config.json``."""
         result.warn(self._store.warnings)
         return result
 
     # Kubelet.
 
     def _rehearsal(self) -> Synchroniser:
-        """Does the same in memory only."""
+        """Return a copy that does the same in memory only."""
         other = Synchroniser(self._store.path, self.options, self._systemd, self._clock)
         other._store = Rehearsal(self._store.path, self._clock)
         return other
 
     def _with_restart(self, result: SyncResult, stop: _Stop) -> SyncResult:
-        """With what would become of kubelet; this is the rehearsal."""
+        """Return the result with the predicted restart; this is the rehearsal."""
         if result.needed:
             foreseen = self._settlement(stop).foresee()
             for action in foreseen.actions:
@@ -274,7 +274,7 @@ class Synchroniser:
         return result
 
     def _settle_write(self, written: SyncResult, stop: _Stop) -> SyncResult:
-        """What was written, and what became of kubelet; also where another run is busy with kubelet."""
+        """Return what was written and the result of kubelet's restart, also if another run works on kubelet."""
         try:
             return written.then(self._settle(stop))
         except PullSecretError as error:
@@ -294,10 +294,10 @@ class Synchroniser:
         return Settlement(self._store, systemd, self.options, health, self._clock, stop, leave=leave)
 
     def _require_usable(self, foreseen: SyncResult, stop: _Stop) -> None:
-        """A unit that cannot be restarted or judged is found before anything is written.
+        """Find a unit that cannot be restarted or judged before anything is written.
 
-        :raises SystemdError: it cannot be, or systemd cannot be asked.
-        :raises HealthzUnreachable: kubelet runs, and its ``healthz`` is not to be had.
+        :raises SystemdError: it cannot be, or systemd does not answer.
+        :raises HealthzUnreachable: kubelet runs, but its ``healthz`` cannot be reached.
         :raises PullSecretError: ``stop`` said so meanwhile.
         """
         if not foreseen.needed or foreseen.state == HELD:
@@ -311,9 +311,10 @@ class Synchroniser:
             raise PullSecretError("interrupted; nothing was written") from None
 
     def _require_healthz(self, left: str, patience: float, stop: _Stop = _no_stop) -> None:
-        """Not of one that may run with what we wrote, or is to go back: the file may be why it is silent.
+        """Skipped for a kubelet that may run with our content or is being rolled back: the file may be why it
+        is silent.
 
-        :raises HealthzUnreachable: kubelet runs, and its ``healthz`` is not to be had.
+        :raises HealthzUnreachable: kubelet runs, but its ``healthz`` cannot be reached.
         :raises Interrupted: ``stop`` said so.
         """
         ledger = self._store.ledger()
@@ -336,7 +337,7 @@ class Synchroniser:
 
 
 def _is_untried(ledger: Ledger, found: Snapshot, has_failed: bool) -> bool:
-    """Whether kubelet may not run with the file, which is as wanted."""
+    """Return whether kubelet may not run with the file, whose content is right."""
     if ledger.pending is not None and ledger.pending.has_restarted:
         return True
     return (ledger.pending is not None or has_failed) and ledger.digest(found.data) != ledger.verified
@@ -358,5 +359,5 @@ def _report_write(result: SyncResult, merged: MergedFile) -> None:
     result.warn(merged.warnings)
     if merged.differs:
         result.did("removed" if merged.data is None else "written")
-        # It is the file of before no longer.
+        # It is no longer the previous file.
         result.rolled_back = False

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The steps from one state of a node's files to the next, in an order that bears being cut off anywhere.
+"""The steps from one state of a node's files to the next, in an order that is safe when interrupted.
 
-First what was there is put away, then what is intended is noted, then the file is replaced.  All of it
-under the store's lock of ``writing``.
+First the old state is saved, then the intention is noted, then the file is replaced. All of it under the
+store's lock of ``writing``.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ __all__ = [
 def note_write(
     store: Store, ledger: Ledger, backup: Backup, found: Snapshot, merged: MergedFile, wanted: str
 ) -> None:
-    """Before the file is replaced: keep what it was, and note what it is to be.
+    """Before the file is replaced: save its state, and note the new content.
 
-    :param wanted: digest of what was asked for.
+    :param wanted: digest of the requested content.
     """
     here = ledger.digest(found.data)
-    # What a pending write left there is not known to work: then the file before that stays the one to go
-    # back to.
+    # The content of a pending write is not known to work, so the file before it stays the one to go back to.
     if ledger.pending is None or backup.previous is None or here == ledger.verified:
         backup.previous = found
         ledger.verified = here
@@ -53,7 +52,7 @@ def note_write(
 
 
 def note_retry(store: Store, ledger: Ledger, wanted: str) -> None:
-    """The file holds what failed, and could not be rolled back: it is to be tried once more."""
+    """The file holds content that failed and could not be rolled back: it is tried once more."""
     _intend(ledger, wanted, ledger.digest(store.file().data))
     store.save_ledger(ledger)
 
@@ -64,7 +63,7 @@ def _intend(ledger: Ledger, wanted: str, content: str) -> None:
 
 
 def _bring_on(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
-    """What others have written since we did belongs into the file to go back to, too."""
+    """Copy what others have written since our write into the saved file, too."""
     known = ledger.pending.content if ledger.pending is not None else ledger.verified
     if backup.previous is not None and ledger.digest(found.data) != known:
         backup.previous = _reverted(found, backup.previous, ledger)
@@ -76,15 +75,17 @@ def _reverted(found: Snapshot, previous: Snapshot, ledger: Ledger) -> Snapshot:
 
 
 def claim(ledger: Ledger, backup: Backup, found: Snapshot, merged: MergedFile) -> None:
-    """Note what is ours, or will be; what the file still holds of ours stays so until it is gone."""
+    """Note which entries are ours or will be. Our entries that the file still holds stay noted until they are
+    removed.
+    """
     if ledger.is_new:
         ledger.was_absent = found.data is None
-    # What comes back into the file stays in the backup until it is there.
+    # Entries that are restored stay in the backup until they are in the file.
     coming = {key: entry for key, entry in backup.displaced.items() if key in merged.foreign}
     backup.displaced = {**coming, **merged.displaced}
     _add(ledger.entries, merged.entries)
     _add(ledger.members, merged.members)
-    # A foreign entry that is the same as ours was stays when ours goes.
+    # A foreign entry that equals our former one stays when ours is removed.
     for key, digest in merged.foreign.items():
         left = [other for other in ledger.entries.pop(key, ()) if other != digest]
         if left:
@@ -97,9 +98,9 @@ def _add(known: dict[str, list[str]], digests: dict[str, str]) -> None:
 
 
 def note_verified(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
-    """The file is as wanted, and kubelet runs with it or is left to find it.
+    """Note that the content is right, and kubelet runs with it or is left to detect it.
 
-    :param keep: whether the file of before stays in the backup.
+    :param keep: whether the previous file stays in the backup.
     """
     found = store.file()
     _bring_on(ledger, backup, found)
@@ -112,14 +113,14 @@ def note_verified(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -
     previous = ownership(backup.previous.data if keep and backup.previous is not None else None, ledger)
     _settled(ledger, backup, found)
     if not keep or is_back:
-        # After a roll-back the file is that of before: there is nothing to go back to.
+        # After a rollback the file is the previous one: there is nothing to go back to.
         backup.previous = None
     elif not ledger.is_new:
-        # Our part of it will be ours again once ``rolled_back`` has brought it back.
+        # Our part of it becomes ours again once ``rolled_back`` has restored it.
         _add(ledger.entries, {name: digests[0] for name, digests in previous.entries.items()})
         _add(ledger.members, {name: digests[0] for name, digests in previous.members.items()})
     if ledger.is_new:
-        # Nothing of ours is on the node any more, or ever was.
+        # Nothing of ours is left on the node.
         store.forget()
         return
     store.save_backup(backup)
@@ -136,13 +137,13 @@ def _settled(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
 def roll_back(
     store: Store, ledger: Ledger, backup: Backup, reason: str, now: float, *, by_node: bool = False
 ) -> bool:
-    """Make the file what it was before the last write, and remember what was asked for as failed.
+    """Restore the file from before the last write, and record the content as failed.
 
-    :returns: False: there is no backup, and the file is as it is.
+    :returns: False: there is no backup, and the file is unchanged.
     """
     pending = ledger.pending
     desired = pending.desired if pending is not None else ledger.desired
-    # A content that no kubelet was started with has not failed.
+    # A content with which no kubelet was started has not failed.
     if pending is None or pending.invocation:
         times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
         ledger.failed = FailedVersion(desired, times + 1, now, reason, by_node)
@@ -162,7 +163,7 @@ def roll_back(
 
 
 def _displace(ledger: Ledger, backup: Backup, here: bytes | None) -> None:
-    """Keep the foreign entries that ours replaces in the previous file, as in a write."""
+    """Save the foreign entries that ours replaces in the previous file, as in a write."""
     found = parse_file(here)
     ours = ownership(backup.previous.data if backup.previous is not None else None, ledger)
     replaced = {registry_identity(key) for key in ours.entries}
@@ -172,9 +173,9 @@ def _displace(ledger: Ledger, backup: Backup, here: bytes | None) -> None:
 
 
 def restore_backup(store: Store, ledger: Ledger, backup: Backup) -> bool:
-    """The second half of a roll-back, which a run that was killed may have left to do.
+    """The second half of a rollback, which a killed run may have left to do.
 
-    :returns: False: there is no backup, and the file is as it is.
+    :returns: False: there is no backup, and the file is unchanged.
     """
     while (pending := ledger.pending) is not None:
         found = store.file()
@@ -188,12 +189,12 @@ def restore_backup(store: Store, ledger: Ledger, backup: Backup) -> bool:
             _displace(ledger, backup, found.data)
             store.save_backup(backup)
         else:
-            # Another program has written since: its part stays, also for a later roll-back; ours goes back.
+            # Another program has written since: its part stays, also for a later rollback; ours is reverted.
             backup.previous = _reverted(found, backup.previous, ledger)
             store.save_backup(backup)
             ledger.pending = pending._replace(content=ledger.digest(backup.previous.data))
             store.save_ledger(ledger)
-        # Notes take their time: what others wrote meanwhile counts, too.
+        # Notes take time: changes that others made meanwhile count, too.
         if store.file() == found:
             store.put(backup.previous)
             break
@@ -201,7 +202,7 @@ def restore_backup(store: Store, ledger: Ledger, backup: Backup) -> bool:
 
 
 def _give_up(store: Store, ledger: Ledger) -> None:
-    """No roll-back: what has failed is not restarted with over and over, what was never tried is."""
+    """No rollback: failed content is not tried again and again, untried content is."""
     pending = ledger.pending
     if pending is not None:
         has_failed = ledger.failed is not None and ledger.failed.desired == pending.desired
@@ -211,14 +212,14 @@ def _give_up(store: Store, ledger: Ledger) -> None:
 
 
 def note_reason(store: Store, ledger: Ledger, reason: str, *, by_node: bool = False) -> None:
-    """Note why kubelet is not well with what is pending, or nothing, for a later roll-back."""
+    """Note why kubelet is unhealthy with the pending content, or nothing, for a later rollback."""
     if ledger.pending is not None:
         ledger.pending = ledger.pending._replace(reason=reason, by_node=by_node)
         store.save_ledger(ledger)
 
 
 def note_invocation(store: Store, pending: Pending, invocation: str) -> bool:
-    """Note which kubelet was running before it is restarted; False if something newer was written."""
+    """Note which kubelet runs before it is restarted; False if something newer was written."""
     with store.writing():
         ledger = store.ledger()
         if ledger.pending is None or ledger.pending.id != pending.id:

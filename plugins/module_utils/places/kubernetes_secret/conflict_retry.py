@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read, decide, write; from the start again whenever another client was faster."""
+"""Reads, decides and writes, and starts again whenever another client was faster."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def retry_when_overtaken(
 ) -> None:
     """Call ``once`` until it meets no conflict.
 
-    :param once: called with whether the secret has to be read again, and not taken from the batch's LIST.
-    :raises TimedOut: it met conflicts until the target's time was over.
+    :param once: called with whether to read the secret again, instead of the batch's LIST.
+    :raises TimedOut: there were conflicts until the target's time was over.
     """
     fresh = False
     pauses = ConflictPauses(settings.retrier, deadline, first=0.05, cause="another client kept changing it")
@@ -45,14 +45,14 @@ def retry_when_overtaken(
             pauses.wait(error)
             continue
         if unanswered is not None and outcome.actions == done:
-            # Nothing is left to do: it was our own write that was met, and it has to be told.
+            # Nothing is left to do: the conflict was with our own write, which must be reported.
             unanswered.restore(outcome)
         return
 
 
 @dataclass(frozen=True)
 class _Intent:
-    """What a write was to do whose answer got lost."""
+    """The intention of a write whose response was lost."""
 
     actions: Sequence[str]
     before: DockerConfig | None
@@ -68,4 +68,4 @@ class _Intent:
             outcome.did(action)
         outcome.before = self.before
         outcome.metadata_before, outcome.metadata_after = self.metadata
-        note(outcome, "confirm-write", "A write whose answer was lost has taken effect")
+        note(outcome, "confirm-write", "A write whose response was lost has taken effect")

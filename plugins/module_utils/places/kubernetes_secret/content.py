@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a Secret is to hold: what this run was given, or a newer version that the Secret holds already."""
+"""Chooses the content of a Secret: the document of this run, or a newer version that the Secret already
+holds.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ __all__ = ["ContentChoice", "MissingVersion", "SecretContent"]
 class SecretContent:
     """A docker config.
 
-    :param version: of a stored secret that it was made of; None where there is none.
+    :param version: the stored version that it comes from; None without one.
     """
 
     config: DockerConfig
@@ -31,20 +33,19 @@ class SecretContent:
 
 @dataclass(frozen=True)
 class MissingVersion:
-    """A version that this run was to place, and that is not enabled or not there any more."""
+    """The version that this run must place is not enabled or no longer exists."""
 
     version: StoredVersion
     problem: PullSecretError
 
 
 class ContentChoice:
-    """Chooses what one target's Secret gets, each time that the Secret is read.
+    """Chooses the content of one target's Secret, each time that the Secret is read.
 
-    The Secret itself says which version it holds: Kubernetes answers with what was written last, and
-    a store may not.
+    The Secret itself names its version, because Kubernetes answers with the last write, and a store may not.
 
-    :param given: what this run would place.
-    :param read: reads another version; None where it is disabled, destroyed or gone.
+    :param given: the content of this run.
+    :param read: reads another version; None if it is disabled, destroyed or deleted.
     """
 
     def __init__(
@@ -55,9 +56,9 @@ class ContentChoice:
         self._known: dict[StoredVersion, SecretContent | None] = {}
 
     def content(self, secret: Mapping[str, Any] | None) -> SecretContent:
-        """What the Secret is to hold.
+        """Return the wanted content of the Secret.
 
-        :param secret: as it was read; None where there is none.
+        :param secret: as it was read; None if there is none.
         :raises PullSecretError: this run has nothing to place, and the Secret holds nothing newer.
         """
         annotations = (secret or {"metadata": {}})["metadata"].get("annotations") or {}
@@ -73,7 +74,7 @@ class ContentChoice:
         return self._given
 
     def warning(self, chosen: SecretContent) -> str | None:
-        """What to say of the choice."""
+        """Return a warning about the choice."""
         given = self._given.version
         if given is None or chosen.version is None or given == chosen.version:
             return None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many secrets from one LIST a cluster."""
+"""Reads many secrets with one LIST per cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Name = tuple[str, str]
 
 
 class KubernetesSecretListing(listing.Listing[KubernetesTarget, _Group, _Name, dict[str, Any]]):
-    """By cluster, all of its namespaces at once."""
+    """Lists by cluster, all of its namespaces at once."""
 
     def __init__(self, settings: RunSettings, clients: KubernetesClients) -> None:
         super().__init__(settings)

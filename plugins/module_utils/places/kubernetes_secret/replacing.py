@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Replacing a Secret that the API server would not change: delete it, then create the new one.
+"""Replaces a Secret that the API server would not change: deletes it, then creates the new one.
 
-The old one's finalizers may hold the name for a while.  It is read again until it is gone,
-and then only the replacement that was made of it still holds what others had put there.
+Finalizers may keep the old one, and so its name, for a while. It is read until it is gone. Meanwhile only the
+replacement that was built from it still holds the data of others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["SecretReplacement"]
 
 
 class SecretReplacement:
-    """The replacement of one target's Secret, kept from the delete until the new one is there."""
+    """The replacement of one target's Secret, kept in memory from the delete until the new one exists."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class SecretReplacement:
         """Delete ``old`` and create ``new``.
 
         :param content: of the new one.
-        :raises Overtaken: the name is taken, perhaps still by ``old``: once it is free, ``finish``.
+        :raises Overtaken: the name is taken, perhaps still by ``old``: call ``finish`` once it is free.
         """
         namespace, name = self._target.namespace, self._target.name
-        # The server says now whether the new one is valid: between the two calls it would be too late.
-        # It is asked under a name that is free; the target's own is taken until the delete.
+        # The server validates the new one now: between the two calls it would be too late. A free name is
+        # used, because the target's own is taken until the delete.
         trial = {**new, "metadata": {**new["metadata"], "name": f"pull-secret-check-{secrets.token_hex(16)}"}}
         self._client.create(namespace, "secrets", trial, self._deadline, dry_run=True)
         self._actions = list(self._outcome.actions)
@@ -60,7 +60,7 @@ class SecretReplacement:
         try:
             self._client.delete(namespace, "secrets", name, delete_preconditions(old), self._deadline)
         except Overtaken as error:
-            # An earlier try without an answer may have marked it as deleted, which made it another version.
+            # An earlier attempt without a response may have marked it as deleted, which changed its version.
             if error.unsure:
                 self._new = new
             raise
@@ -68,7 +68,7 @@ class SecretReplacement:
         self.finish()
 
     def finish(self) -> SecretContent | None:
-        """Create the replacement of a Secret that is gone; its content, None where none was begun."""
+        """Create the replacement of a Secret that is gone; return its content, or None if none was begun."""
         if self._new is None or self._content is None:
             return None
         outcome = self._outcome
@@ -98,5 +98,5 @@ class SecretReplacement:
         return self._content
 
     def forget(self) -> None:
-        """There is a Secret again, of any author: it is not the old one, so it is not replaced."""
+        """A Secret of any author exists again. It is not the old one, so it is not replaced."""
         self._new = None

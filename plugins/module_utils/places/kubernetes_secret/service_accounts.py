@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``imagePullSecrets`` of a service account.
+"""Changes ``imagePullSecrets`` of a service account.
 
-The list has no merge key, so any patch replaces it whole (``facts``): it is read, one
-entry is changed, and it is written back under its resourceVersion.
+The list has no merge key, so any patch replaces it completely (``facts``). It is read, one entry is changed,
+and it is written back under its resourceVersion.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def link_service_account(
     present: bool,
     dry_run: bool,
 ) -> None:
-    """Add the secret to the account's list, or take it out; others' entries and their order stay.
+    """Add the secret to the account's list, or remove it. Entries of others and their order stay.
 
-    :raises DependencyMissing: the account is not there, after waiting for it.
+    :raises DependencyMissing: the account does not exist, after waiting for it.
     :raises Conflict: another client changed it meanwhile; the caller reads again.
     """
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reading a docker config from a Kubernetes Secret: ``kubernetes: {namespace, name, key}``."""
+"""Reads a docker config from a Kubernetes Secret: ``kubernetes: {namespace, name, key}``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class KubernetesSource(Source):
             "host": {"type": "str"},
             "api_key": {"type": "str", "no_log": True},
             "ca_cert": {"type": "path"},
-            # No default: K8S_AUTH_VERIFY_SSL could not be told from it.
+            # No default, which could not be told from K8S_AUTH_VERIFY_SSL.
             "validate_certs": {"type": "bool"},
         },
     }
@@ -49,10 +49,10 @@ class KubernetesSource(Source):
     def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)
         self.clients = KubernetesClients(settings)
-        """The connections of the run; Secrets are written over them, too."""
+        """The connections of the run, which also write Secrets."""
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
-        """The key's bytes."""
+        """Return the key's bytes."""
         client = self.clients.get(deadline, reference.get("context"), reference.get("kubeconfig"))
         secret = client.get(reference["namespace"], "secrets", reference["name"], deadline)
         if secret is None:

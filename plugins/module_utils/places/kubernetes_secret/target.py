@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Secret as it should be, and the objects that are sent for it.  Pure functions."""
+"""The wanted Secret, and the objects that are sent for it. Pure functions."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ __all__ = [
 
 KEY = ".dockerconfigjson"
 TYPE = "kubernetes.io/dockerconfigjson"
-# The second is that of the old type kubernetes.io/dockercfg: the pull secret itself, not another's data.
+# The second is the key of the old type kubernetes.io/dockercfg: the pull secret itself, not data of others.
 _PULL_SECRET_KEYS = (KEY, ".dockercfg")
 
 
 @dataclass(frozen=True)
 class KubernetesTarget:
-    """The Secret as it should be.
+    """The wanted Secret.
 
-    :param immutable: None leaves what is there.
-    :param waits_for_namespace: whether a missing namespace is waited for, as retries go.
+    :param immutable: None keeps the present setting.
+    :param waits_for_namespace: whether to wait for a missing namespace, as long as retries do.
     :param service_accounts: service accounts of the namespace that pull with it.
     """
 
@@ -66,15 +66,15 @@ class KubernetesTarget:
     waits_for_namespace: bool = False
 
     def wanted_labels(self) -> dict[str, str]:
-        """The seed's labels, the user's beside them; the owner's cannot be overridden."""
+        """The labels of the job contract and the user's labels. The owner's labels cannot be overridden."""
         return {**self.labels, **kubernetes_labels(self.cluster_id, self.cluster_name)}
 
     def wanted_annotations(self, version: StoredVersion | None) -> dict[str, str]:
-        """The seed's annotations and the version that the Secret holds, the user's beside them."""
+        """The annotations of the job contract, the version that the Secret holds, and the user's annotations."""
         return {**self.annotations, **kubernetes_annotations(self.gcp_secret_path, version)}
 
     def new_annotations(self, version: StoredVersion | None) -> dict[str, str]:
-        """Those of a Secret that is created now."""
+        """The annotations of a Secret that is created now."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         return {**self.wanted_annotations(version), CREATED_AT: now}
 
@@ -84,7 +84,7 @@ def is_being_deleted(secret: Mapping[str, Any]) -> bool:
 
 
 def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
-    """The bytes of a key of a Secret.
+    """Return the bytes of a key of a Secret.
 
     :param where: the Secret's printable name.
     :raises NotFound: there is no such key.
@@ -134,7 +134,7 @@ def new_kubernetes_secret(target: KubernetesTarget, content: SecretContent) -> d
 def replacement(
     target: KubernetesTarget, old: Mapping[str, Any], content: SecretContent, immutable: bool
 ) -> dict[str, Any]:
-    """The new secret with everything of the old one's metadata and data that others may rely on."""
+    """Return the new secret with all metadata and data of the old one on which others may rely."""
     body = new_kubernetes_secret(target, content)
     kept = old["metadata"]
     metadata = body["metadata"]
@@ -163,11 +163,11 @@ def metadata_patch(
     *,
     forget: bool,
 ) -> dict[str, Any]:
-    """The labels and annotations that differ; others' are not mentioned, so a merge patch keeps them.
+    """Return the labels and annotations that differ. A merge patch keeps those of others.
 
-    :param version: what the Secret is to hold; None where that has no number.
-    :param forget: whether the annotation that names a version is removed then.  In check mode it is not: the
-        version that a real run would place may not be there yet.
+    :param version: the version for the Secret; None if it has no number.
+    :param forget: whether the annotation that names a version is then removed. Not in check mode: the version
+        that a real run would place may not exist yet.
     """
     patch: dict[str, Any] = {}
     annotations: dict[str, str | None] = {**target.wanted_annotations(version)}
@@ -184,7 +184,7 @@ def metadata_patch(
 
 
 def is_version_only(patch: Mapping[str, Any]) -> bool:
-    """Whether the metadata differ in the number of the version only, which follows from the data."""
+    """Return whether the metadata differ only in the number of the version, which follows from the data."""
     return list(patch) == ["annotations"] and list(patch["annotations"]) == [STORED_VERSION]
 
 
@@ -193,6 +193,6 @@ def delete_preconditions(secret: Mapping[str, Any]) -> dict[str, str]:
 
 
 def verify_written(answer: Mapping[str, Any], config: DockerConfig, place: str) -> None:
-    # The answer to a write is the object as the server stored it, so no second read is needed.
+    # The response to a write is the object as the server stored it, so no second read is needed.
     if docker_config_value(answer) != config.canonical():
         raise VerificationFailed(f"{place} does not hold what was written")

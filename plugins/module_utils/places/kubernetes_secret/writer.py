@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Making a Secret in the management cluster hold a docker config.
+"""Writes a docker config to a Secret in the management cluster.
 
-Seed 003, workflow 2, with optimistic concurrency: every write names the
-resourceVersion (or the uid) that was read.
+It is the second phase of the job contract, with optimistic concurrency: every write names the resourceVersion
+(or the uid) that was read.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["KubernetesWriter"]
 
 
 class KubernetesWriter:
-    """Writes many targets; thread-safe.
+    """Writes many targets. Thread-safe.
 
     :param dry_run: check mode: everything is read, nothing is written.
     """
@@ -57,13 +57,13 @@ class KubernetesWriter:
         self._listing = KubernetesSecretListing(settings, clients)
 
     def prepare(self, targets: Sequence[KubernetesTarget]) -> None:
-        """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
+        """Read all of a cluster's secrets in one LIST, if that saves requests and is permitted."""
         self._listing.prepare(targets)
 
     def put(
         self, target: KubernetesTarget, choice: ContentChoice, outcome: Outcome, deadline: Deadline
     ) -> SecretContent:
-        """Make the Secret hold what is chosen, which is returned; what was done is written to ``outcome``."""
+        """Write the chosen content to the Secret and return it; what was done is written to ``outcome``."""
         client = self._clients.get(deadline, target.context, target.kubeconfig)
         replacing = SecretReplacement(client, target, outcome, deadline)
         chosen: list[SecretContent] = []
@@ -81,7 +81,7 @@ class KubernetesWriter:
         return chosen[-1]
 
     def delete(self, target: KubernetesTarget, outcome: Outcome, deadline: Deadline) -> None:
-        """Delete the Secret and its mentions in the service accounts; one that is not ours is refused."""
+        """Delete the Secret and its entries in the service accounts; a Secret that is not ours is refused."""
         client = self._clients.get(deadline, target.context, target.kubeconfig)
 
         def once(fresh: bool) -> None:
@@ -91,7 +91,7 @@ class KubernetesWriter:
                 return
             self._guard(target, secret, outcome, delete=True)
             if is_being_deleted(secret):
-                # Deleted already; its finalizers are others' business.
+                # Deleted already; its finalizers belong to others.
                 return
             outcome.did("deleted")
             outcome.before = parse_any(docker_config_value(secret))
@@ -104,11 +104,11 @@ class KubernetesWriter:
                 self._note(outcome, target, "delete-secret", "Deleted Kubernetes secret")
 
         if target.service_accounts:
-            # Nothing at all is written when the secret is not ours.
+            # Nothing at all is written if the secret is not ours.
             secret = self._secret(client, target, deadline, False, sure=True)
             if secret is not None:
                 self._guard(target, secret, outcome, delete=True)
-        # The mentions first: a service account must not name a secret that is gone.
+        # The entries first: a service account must not name a deleted secret.
         for account in target.service_accounts:
             self._link(client, target, account, outcome, deadline, present=False)
         outcome.settle()
@@ -125,14 +125,14 @@ class KubernetesWriter:
         *,
         sure: bool = False,
     ) -> dict[str, Any] | None:
-        """What is there, if possible from the LIST.
+        """Return the Secret, if possible from the LIST.
 
-        :param sure: None has to mean that nothing is there, not only nothing of ours.
+        :param sure: None must mean that nothing exists, not only nothing of ours.
         """
         if not fresh:
             found = self._listing.secret(target)
-            # Not among ours: most likely not there, and a create is atomic. In check mode nothing
-            # is created, so the question has to be asked.
+            # Not among ours: most likely it does not exist, and a create is atomic. Check mode creates
+            # nothing, so the Secret must be read.
             if found is not None or (self._listing.covers(target) and not (sure or self._dry_run)):
                 return found
         return client.get(target.namespace, "secrets", target.name, deadline)
@@ -140,7 +140,7 @@ class KubernetesWriter:
     def _lasting(
         self, client: KubernetesClient, target: KubernetesTarget, deadline: Deadline, fresh: bool
     ) -> dict[str, Any] | None:
-        """The secret, or None; the end of one that is being deleted is waited for."""
+        """Return the secret, or None; wait for the end of a deletion."""
         secret = self._secret(client, target, deadline, fresh)
         if secret is None or not is_being_deleted(secret):
             return secret
@@ -162,7 +162,7 @@ class KubernetesWriter:
     def _guard(
         self, target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome, *, delete: bool = False
     ) -> bool:
-        """Whether the secret has to be adopted; refuses another owner's, which only a write may adopt."""
+        """Return whether the secret must be adopted. Refuse another owner's, which only a write may adopt."""
         labels = secret["metadata"].get("labels") or {}
         refusal = foreign(
             labels,

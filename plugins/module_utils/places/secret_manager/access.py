@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reading one version by its number: the only answer of Secret Manager that is never old."""
+"""Reads one version by its number: the only response of Secret Manager that is never stale."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ...runtime.retry import Deadline
 
 __all__ = ["access_enabled"]
 
-# How the service refuses to give a version's payload.
+# The service's message when it refuses to return a version's payload.
 _NOT_ENABLED = re.compile(r"is in (DISABLED|DESTROYED) state")
 
 
 def access_enabled(client: SecretManagerClient, version_name: str, deadline: Deadline) -> bytes:
-    """The payload of a version that is named by its number.
+    """Return the payload of a version that is named by its number.
 
     :raises NotFound: there is no such version.
     :raises NotEnabled: it is disabled or destroyed.
-    :raises FailedPrecondition: it is enabled, and cannot be read, as with a KMS key that is disabled.
+    :raises FailedPrecondition: it is enabled, and cannot be read, as with a disabled KMS key.
     """
     try:
         return client.access(version_name, deadline)
     except FailedPrecondition as error:
-        # The metadata may be older than what the access itself says.
+        # The metadata may be older than the access itself.
         if (
             _NOT_ENABLED.search(error.message)
             or client.get_version(version_name, deadline).state.name != "ENABLED"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Adding a version: the claim before it, and what became of an add that got no answer."""
+"""Adds a version: first the claim, then the add, then the check of an add without a response."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from .desired import DesiredVersion
 
 __all__ = ["VersionAddition"]
 
-# What means that nothing was added.  All else may have happened.
+# Errors that mean that nothing was added. After all others it may have been.
 _REFUSED = (ConfigurationError, Conflict, FailedPrecondition, NotFound, PermissionDenied, QuotaExceeded)
-# Seconds between two looks for a version that may come yet.
+# Seconds between two looks for a version that may still appear.
 _LOOK_AGAIN = 1.0
 
 
@@ -51,15 +51,15 @@ class VersionAddition:
         self._name = desired.target.name
         self._owner = owner
         self._lifetime = ClaimLifetime(settings.api_timeout)
-        # Whether a claim of ours may stand, and whether an add of ours may still take effect.
+        # Whether a claim of ours may exist, and whether an add of ours may still take effect.
         self._claimed = False
         self._unknown = False
         self._waited = False
 
     def claim(self, secret: Any, base: int) -> Claim:
-        """A claim to be written with the secret's metadata.
+        """Return a claim to write with the secret's metadata.
 
-        :param secret: as it was read, None for one that is to be created.
+        :param secret: as it was read, None for one that is created.
         :param base: the newest version's number.
         :raises Conflict: another run holds one.
         """
@@ -77,7 +77,7 @@ class VersionAddition:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Around the call that writes a claim: it stands afterwards, or may, where no answer came."""
+        """Wrap the call that writes a claim: afterwards it exists, or may exist after a lost response."""
         try:
             yield
         except (TimedOut, Unavailable):
@@ -86,16 +86,16 @@ class VersionAddition:
         self._claimed = True
 
     def add(self, claim: Claim) -> str:
-        """Add the version under a claim that was written; its number.
+        """Add the version under a written claim, and return its number.
 
         :raises Conflict: the claim is used up; make a new one.
         """
         if not self._lifetime.suffices(claim):
-            # It took so long to write that the add could outlive it.
+            # Writing took so long that the add could outlive the claim.
             self._lifetime.lengthen()
             raise Conflict(f"{self._name}: too little time is left to add the version that this run reserved")
         added = self._add(claim)
-        # The claim is spent by the version.
+        # The version ends the claim.
         self._claimed = False
         desired = self._desired
         desired.outcome.did(desired.action)
@@ -117,7 +117,7 @@ class VersionAddition:
             if not error.retryable:
                 self._unknown = True
                 raise
-            # It may have happened all the same: look before it is done twice.
+            # It may have happened: look before repeating it.
             try:
                 found = self._look(claim, isinstance(error, Unanswered))
             except PullSecretError as unseen:
@@ -133,9 +133,10 @@ class VersionAddition:
             return found
 
     def _look(self, claim: Claim, unanswered: bool) -> str | None:
-        """The number of the version that our add made, or None.
+        """Return the number of the version that our add made, or None.
 
-        :param unanswered: it may come yet: what took all of the claim's time is waited for in its margin.
+        :param unanswered: it may still appear: a call that took all of the claim's time is waited for in its
+            margin.
         """
         late = unanswered and claim.time_to_add() <= 0
         if late:
@@ -150,7 +151,7 @@ class VersionAddition:
 
     def _find(self, base: int) -> str | None:
         client, deadline = self._desired.client, self._desired.deadline
-        # By their numbers, since a list may be old; another run may have added its own after ours.
+        # By number, because a list may be stale; another run may have added its own version after ours.
         for found in itertools.count(base + 1):
             version = f"{self._name}/versions/{found}"
             try:
@@ -172,7 +173,7 @@ class VersionAddition:
         return VerificationFailed(f"{version} does not hold what was written", hint)
 
     def release(self) -> None:
-        """The target is given up: the next run need not wait for a claim that protects no add."""
+        """Give up the target: the next run need not wait for a claim that protects no add."""
         if not self._claimed or self._unknown:
             return
         client, deadline = self._desired.client, self._desired.deadline
@@ -183,5 +184,5 @@ class VersionAddition:
                 kept = {key: value for key, value in secret.annotations.items() if key != ANNOTATION}
                 client.update_secret(self._name, {"annotations": kept}, secret.etag, deadline)
         except PullSecretError:
-            # It expires by itself.
+            # The claim expires by itself.
             return

@@ -4,25 +4,21 @@
 
 """A claim on a secret: at most one run adds a version at a time.
 
-``AddSecretVersion`` takes no precondition, so two runs that both saw the old
-content would add two versions.  Before an add, a run writes an annotation under the
-secret's etag (``UpdateSecret`` refuses with FAILED_PRECONDITION if somebody was
-faster; ``CreateSecret`` is atomic and carries the creator's claim).  The claim
-names the newest version number that the run saw: once a newer version exists it is
-spent, so nothing has to be cleaned up, and it expires, so that a run that was killed
-blocks nobody for longer than ``LIFETIME``.
+``AddSecretVersion`` has no precondition, so two runs that both saw the old content would add two versions.
+Before an add, a run writes an annotation under the secret's etag. ``UpdateSecret`` refuses a stale etag with
+FAILED_PRECONDITION, and ``CreateSecret`` is atomic and carries the creator's claim. The claim names the
+newest version number that the run saw. Once a newer version exists it is used up, so nothing has to be
+cleaned up. It also expires, so that a killed run blocks nobody for longer than ``LIFETIME``.
 
-Lists and metadata may be old.  An old etag is refused, so a claim is written only where
-the claim before it was seen; and the newest number is found by accessing versions by
-their numbers, which is always fresh, so a claim that is spent is never taken for one
-that is not.
+Lists and metadata may be stale. A stale etag is refused, so a claim is written only after the previous claim
+was seen. The newest number is found by accessing versions by number, which is always current, so a used-up
+claim is never taken for a valid one.
 
-The holder uses all of that time but ``MARGIN``: its add is given up when the margin
-begins.  The margin is for two things together, since neither can be known: how far the
-clocks of two machines differ, and how long after our time for the call the service may
-still carry it out (gRPC tells it of that time, which is no promise; REST does not).  If
-both together are longer than the margin, there may be two versions where one was meant:
-each is whole, and the newest of them is compared with what is wanted by the next run.
+The holder uses all of that time but ``MARGIN``: its add is given up when the margin begins. The margin covers
+two unknown times together: the difference between two machines' clocks, and the time after our timeout in
+which the service may still execute the call (gRPC sends the timeout, without a guarantee; REST does not). If
+both together exceed the margin, there may be two versions instead of one. Each is complete, and the next run
+compares the newest one with the wanted content.
 """
 
 from __future__ import annotations
@@ -36,11 +32,12 @@ __all__ = ["ANNOTATION", "KEPT", "LIFETIME", "MARGIN", "RESTORING", "Claim", "Cl
 
 # Secret Manager's annotation keys have no prefix with a slash.
 ANNOTATION = "hyperfleet-adding"
-# Of a version that is enabled only to be read: ``restoring``.
+# The mark of a version that is enabled only to be read: ``restoring``.
 RESTORING = "hyperfleet-restoring"
-# What only this collection writes.
+# Annotations that only this collection writes.
 KEPT = (ANNOTATION, RESTORING)
-# Seconds.  A claim and an add take less than one; others wait so long for a run that was killed between.
+# Seconds. A claim and an add take less than one; others wait this long for a run that was killed between
+# them.
 LIFETIME = 20.0
 MARGIN = 10.0
 # More than a secret ever has.
@@ -57,17 +54,17 @@ class Claim:
 
     @classmethod
     def new(cls, base: int, owner: str, lifetime: float) -> Claim:
-        """A claim that holds for ``lifetime`` seconds from now."""
+        """Return a claim that is valid for ``lifetime`` seconds from now."""
         return cls(base, owner, time.time() + lifetime)
 
     @staticmethod
     def new_owner() -> str:
-        """A name that no other run has."""
+        """Return a name that no other run has."""
         return secrets.token_hex(6)
 
     @classmethod
     def parse(cls, text: str | None) -> Claim | None:
-        """The annotation's value read back; None for none and for what is not a claim."""
+        """Parse the annotation's value; None for an absent or invalid one."""
         try:
             base, owner, expires = (text or "").split(".")
             return cls(int(base), owner, float(int(expires)))
@@ -76,33 +73,33 @@ class Claim:
 
     @classmethod
     def version_of(cls, text: str | None) -> int:
-        """The number that the add under the claim of this annotation gets or got; 0 where there is none."""
+        """Return the number that the add under this annotation's claim gets or got; 0 without a claim."""
         claim = cls.parse(text)
         # Other clients can write the annotation, too.
         return claim.base + 1 if claim is not None and 0 <= claim.base < _MOST_VERSIONS else 0
 
     def __str__(self) -> str:
-        # Up: others must not think it over before its holder does.
+        # Rounded up: others must not take it as expired before its holder does.
         return f"{self.base}.{self.owner}.{math.ceil(self.expires)}"
 
     def remaining(self) -> float:
-        """Seconds until it expires, below zero once it has."""
+        """Return the seconds until it expires, below zero afterwards."""
         return self.expires - time.time()
 
     def time_to_add(self) -> float:
-        """Seconds in which its holder may begin and end an add; below zero once there are none."""
+        """Return the seconds in which its holder may begin and finish an add, below zero afterwards."""
         return self.remaining() - MARGIN
 
     def blocks(self, owner: str, newest: int) -> bool:
-        """Whether another run is between its claim and its add."""
+        """Return whether another run is between its claim and its add."""
         return self.owner != owner and self.base >= newest and self.remaining() > 0
 
 
 class ClaimLifetime:
-    """How long one target's claims hold: as short as will do, longer once that did not.
+    """How long one target's claims are valid: as short as possible, longer after one was too short.
 
-    :param api_timeout: seconds for one call.  A claim that is written and an add that is answered at the
-        last moment would both fit the longest one.
+    :param api_timeout: seconds for one call. The longest lifetime fits a claim and an add that are both
+        answered at the last moment.
     """
 
     def __init__(self, api_timeout: float) -> None:
@@ -110,9 +107,9 @@ class ClaimLifetime:
         self.seconds = min(LIFETIME, self._longest)
 
     def suffices(self, claim: Claim) -> bool:
-        """Whether the claim, now that it is written, leaves an add its half of the time."""
+        """Return whether the claim, now that it is written, leaves half of the time for an add."""
         return claim.time_to_add() >= (self.seconds - MARGIN) / 2
 
     def lengthen(self) -> None:
-        """The service is slower than was thought."""
+        """Lengthen later claims, because the service is slow."""
         self.seconds = min(2 * self.seconds, self._longest)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read, decide, write; from the start again whenever another client was faster."""
+"""Reads, decides and writes, and starts again whenever another client was faster."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _CAUSE = "another run kept changing it, or Secret Manager's answers are stale"
 def retry_on_conflict(settings: RunSettings, deadline: Deadline, once: Callable[[bool], None]) -> None:
     """Call ``once`` until it meets no conflict.
 
-    :param once: called with whether metadata has to be read again, and not taken from the batch's LIST.
-    :raises TimedOut: it met conflicts until the target's time was over.
+    :param once: called with whether to read metadata again, instead of the batch's LIST.
+    :raises TimedOut: there were conflicts until the target's time was over.
     """
     fresh = False
-    # The first conflict may only mean that the LIST was old: no need to wait.
+    # The first conflict may only mean that the LIST was stale: no need to wait.
     pauses = ConflictPauses(settings.retrier, deadline, first=0.0, cause=_CAUSE)
 
     def attempt(_timeout: float) -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What one target is to hold, and how far the place is from it."""
+"""The wanted content of one target, and the difference from the stored one."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ __all__ = ["DesiredVersion"]
 
 @dataclass(frozen=True)
 class DesiredVersion:
-    """One target, its docker config, and where and until when it is worked on.
+    """One target, its docker config, and where and until when it is processed.
 
-    :param action: what results call the adding of a version.
+    :param action: the name in results for the adding of a version.
     """
 
     client: SecretManagerClient
@@ -45,18 +45,18 @@ class DesiredVersion:
         return same_meaning(self.outcome.before, self.config)
 
     def read_newest(self, added: int) -> int:
-        """Give ``outcome`` the newest enabled version; the newest number whatever its state, or 0.
+        """Put the newest enabled version into ``outcome``, and return the newest number in any state, or 0.
 
-        The service promises a fresh answer only for a version that is accessed by its number.  The alias
-        ``latest``, lists and metadata may be hours old, so they only say where to begin: numbers have no
-        gaps, and the newest is the one whose successor is not there.
-        Source: Google's page "Resource consistency", and the reference of SecretVersion.
+        The service guarantees a current response only for a version that is accessed by its number. The alias
+        ``latest``, lists and metadata may be hours old, so they only say where to begin. Numbers have no
+        gaps: the newest version is the one without a successor. Source: Google's page "Resource consistency",
+        and the reference of SecretVersion.
 
-        :param added: the number that the last add was to get, as the metadata say; 0 for none.
-        :raises Conflict: they tell of versions that are not there any more.
+        :param added: the number of the last add according to the metadata; 0 for none.
+        :raises Conflict: they name versions that no longer exist.
         """
         self.outcome.version = self.outcome.before = None
-        # Most often nothing is newer: then these two calls are all.
+        # Usually nothing is newer, and these two calls are enough.
         newest = added if added and self._read(added) else self._begin(added)
         while self._read(newest + 1):
             newest += 1
@@ -65,15 +65,15 @@ class DesiredVersion:
         return newest
 
     def _begin(self, absent: int) -> int:
-        """The newest number as far as the service knows, whose version is read if it is enabled.
+        """Return the newest number that the service knows. Reads its version if it is enabled.
 
-        :param absent: what is known not to be there.
+        :param absent: a number that is known not to exist.
         """
         client, outcome, name = self.client, self.outcome, self.target.name
         try:
             latest = client.access_latest(name, self.deadline)
         except FailedPrecondition:
-            # It is disabled, and the error does not say its number.
+            # It is disabled, and the error does not name its number.
             newest = client.newest_version(name, self.deadline, enabled=False)
             found = int(version_number(newest.name)) if newest is not None else 0
         else:
@@ -85,7 +85,7 @@ class DesiredVersion:
         return found
 
     def _read(self, version: int) -> bool:
-        """Whether there is a version of this number; it is ``outcome``'s if it is enabled."""
+        """Return whether this version exists; an enabled one goes into ``outcome``."""
         try:
             data = access_enabled(self.client, f"{self.target.name}/versions/{version}", self.deadline)
         except NotFound:
@@ -96,7 +96,9 @@ class DesiredVersion:
         return True
 
     def _read_older(self) -> None:
-        """The newest one is not enabled: an older one may be, and its state in the list may be old, too."""
+        """The newest version is not enabled. An older one may be, and its state in the list may also be
+        stale.
+        """
         for version in self.client.versions(self.target.name, self.deadline, enabled=True):
             if self._read(int(version_number(version.name))) and self.outcome.version is not None:
                 return

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The metadata of many secrets from one LIST a project."""
+"""Reads the metadata of many secrets with one LIST per project."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SecretManagerListing(listing.Listing[SecretManagerTarget, _Group, str, Any
         return target.impersonate, target.project
 
     def name(self, target: SecretManagerTarget) -> str:
-        # Not the full name: the service answers with the project's number in place of its id.
+        # Not the full name: the service answers with the project's number instead of its id.
         return target.secret
 
     def list_group(self, group: _Group) -> Iterable[tuple[str, Any]]:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Secret Manager takes in a new secret, known before it is asked: in check mode nothing else is.
+"""Secret Manager's rules for a new secret, checked before the first request, which check mode needs.
 
-Source: the field comments of ``secretmanager_v1.types.Secret`` and ``Replication``.  Labels are held to
-ASCII, of which the service takes more.
+Source: the field comments of ``secretmanager_v1.types.Secret`` and ``Replication``. Labels are limited to
+ASCII, although the service accepts more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "check_labels",
 ]
 
-# Bytes of annotations that are left for both marks of our own, a claim and a version that is restored.
+# Bytes of annotations that are reserved for our two marks: a claim, and a version that is restored.
 MARKS_SIZE = 100
 _MAX_LABELS = 64
 _MAX_ANNOTATIONS = 16 * 1024
@@ -36,9 +36,9 @@ _KMS_KEY = re.compile(
 
 
 def check_labels(labels: Mapping[str, str]) -> None:
-    """All that a new secret gets.
+    """Check all labels of a new secret.
 
-    :raises ConfigurationError: naming the first that is wrong.
+    :raises ConfigurationError: names the first invalid one.
     """
     for position, (key, value) in enumerate(labels.items()):
         is_right = bool(_LABEL_KEY.match(key))
@@ -55,9 +55,9 @@ def check_labels(labels: Mapping[str, str]) -> None:
 
 
 def check_annotations(annotations: Mapping[str, str]) -> None:
-    """The user's.
+    """Check the user's annotations.
 
-    :raises ConfigurationError: naming the first key that is wrong.
+    :raises ConfigurationError: names the first invalid key.
     """
     for position, key in enumerate(annotations):
         if not _ANNOTATION_KEY.match(key):
@@ -74,10 +74,10 @@ def check_annotations(annotations: Mapping[str, str]) -> None:
 
 
 def check_key(option: str, name: str, location: str) -> None:
-    """The Cloud KMS key of the data in one location; ``global`` where Google chooses the locations.
+    """Check the Cloud KMS key of the data in one location; ``global`` if Google chooses the locations.
 
     :param option: that the key is in.
-    :raises WrongOption: it is not a key's full name, or the key lies elsewhere.
+    :raises WrongOption: it is not a key's full name, or the key is in another location.
     """
     match = _KMS_KEY.match(name)
     if match is None:

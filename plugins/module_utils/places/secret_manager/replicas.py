@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where a secret is kept, and with which keys: chosen when it is created, and then only compared."""
+"""The locations and keys of a secret: chosen when it is created, and later only compared."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 
 __all__ = ["replication_warning"]
 
-# The KMS key, or nothing, of each location; an automatic replication is one place without a name.
+# The KMS key, or nothing, by location; automatic replication is one location without a name.
 _Places = dict[str, str]
 
 
 def replication_warning(wanted: Mapping[str, Any] | None, secret: Any) -> str | None:
-    """What to say where an existing secret's replication is another one, or None where it is not.
+    """Return a warning if an existing secret has another replication, or None.
 
-    :param wanted: the library's ``Replication`` as a mapping, None where any will do.
+    :param wanted: the library's ``Replication`` as a mapping, None if any will do.
     :param secret: the library's ``Secret``.
     """
     if wanted is None:
@@ -41,7 +41,7 @@ def replication_warning(wanted: Mapping[str, Any] | None, secret: Any) -> str | 
         return None
     return (
         f"the secret's replication is {_words(kind, found)}, not {_words(wanted_kind, asked)}; it is set "
-        "when a secret is created and was left as it is"
+        f"when a secret is created and was not changed"
     )
 
 

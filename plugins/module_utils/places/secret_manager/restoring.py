@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reading an old version, to make it the newest again.
+"""Reads an old version, to make it the newest again.
 
-A disabled version has to be enabled to be read.  So that one is not left enabled by a run
-that is killed before it disables it again, the secret is marked first, with an annotation
-that names the version: whichever run finds the mark disables the version and takes the
-mark away.  No clock is needed: a run that is still at it, and finds its version disabled,
-begins again.  What stays enabled is the version of a run that is killed just after another
-one met it between its mark and its enabling: two things have to go wrong in one moment.
+A disabled version must be enabled to be read. A killed run must not leave it enabled, so the secret is first
+marked with an annotation that names the version. Whichever run finds the mark disables the version and
+removes the mark. No clock is needed: a run whose version was disabled meanwhile starts again. A version stays
+enabled only if a run meets another run's mark before the enabling, and that other run is then killed just
+after the enabling.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,17}\Z")
 
 
 class Restoration:
-    """Reading old versions of one secret, and tidying up after a run that was killed while it did.
+    """Reads old versions of one secret, and cleans up after a run that was killed meanwhile.
 
     :param name: the secret's full resource name.
     """
@@ -48,11 +47,11 @@ class Restoration:
         self._dry_run = dry_run
 
     def read(self, secret: Any, version: str) -> bytes:
-        """A version's payload; one that is disabled is enabled for the time of the read.
+        """Return a version's payload; a disabled one is enabled while it is read.
 
-        :param secret: the metadata as they are now.
-        :raises NotFound: it is not there, or destroyed.
-        :raises FailedPrecondition: it is disabled, and in check mode nothing is enabled.
+        :param secret: the current metadata.
+        :raises NotFound: it does not exist, or is destroyed.
+        :raises FailedPrecondition: it is disabled, and check mode enables nothing.
         :raises Conflict: another run changed it meanwhile.
         """
         marked = secret.annotations.get(RESTORING) == version
@@ -68,7 +67,7 @@ class Restoration:
         if self._dry_run:
             raise FailedPrecondition(
                 f"{name} is disabled, so check mode cannot read it",
-                "a real run enables it for the time of the read",
+                "a real run enables it while it is read",
             )
         if not marked:
             secret = self._mark(secret, version)
@@ -79,11 +78,11 @@ class Restoration:
         finally:
             self._disable(version)
             with suppress(PullSecretError):
-                # Otherwise the next run takes it away.
+                # Otherwise the next run removes it.
                 self._mark(secret, None)
 
     def end(self, secret: Any) -> Any:
-        """Disable the version that a run which was killed had enabled; the metadata as they are then.
+        """Disable the version that a killed run had enabled, and return the metadata afterwards.
 
         :raises Conflict: the secret was changed meanwhile.
         """
@@ -102,7 +101,7 @@ class Restoration:
                 message = "Disabled the version that an interrupted restore had enabled"
                 note(outcome, "disable-secret-version", message, version=version)
         except PermissionDenied as error:
-            # The run that enabled it was somebody with more rights; this one's work can be done all the same.
+            # The run that enabled it had more permissions; this run can still do its own work.
             left = f"an interrupted restore left version {version} enabled"
             warning = f"{left}, and this run could not disable it: {error.message}"
             if warning not in outcome.warnings:
@@ -111,7 +110,7 @@ class Restoration:
         return self._mark(secret, None)
 
     def _mark(self, secret: Any, version: str | None) -> Any:
-        """Name the version that is about to be enabled, or none any more."""
+        """Write the mark that names the version to enable, or remove it."""
         annotations = {key: value for key, value in secret.annotations.items() if key != RESTORING}
         if version is not None:
             annotations[RESTORING] = version
@@ -123,7 +122,7 @@ class Restoration:
             raise Conflict(error.message) from None
 
     def _enabled(self, version: str) -> Any:
-        """The version's metadata, or None where there is none, or it is not enabled."""
+        """Return the version's metadata, or None if it does not exist or is not enabled."""
         if not _NUMBER.match(version):
             # No restore wrote that.
             return None
@@ -134,7 +133,7 @@ class Restoration:
         return found if found.state.name == "ENABLED" else None
 
     def _disable(self, version: str) -> bool:
-        """Whether it was enabled until now."""
+        """Return whether it was enabled until now."""
         found = self._enabled(version)
         if found is None:
             return False

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which old versions of a secret go: a decision without I/O, and carrying it out."""
+"""Decides which old versions of a secret are removed, without I/O, and removes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Retention", "VersionState", "apply_retention", "plan_retention"]
 
 @dataclass(frozen=True)
 class VersionState:
-    """What the decision needs of a version.
+    """The facts of a version for the decision.
 
     :param created: seconds since the epoch.
     :param state: ``ENABLED``, ``DISABLED`` or ``DESTROYED``.
@@ -36,9 +36,9 @@ class VersionState:
 
 @dataclass(frozen=True)
 class Retention:
-    """How many versions stay and what becomes of the others.
+    """How many versions stay, and what happens to the others.
 
-    :param keep: how many of the newest enabled versions stay as they are, 1 at least.
+    :param keep: how many of the newest enabled versions stay unchanged, at least 1.
     :param disable: whether older enabled ones are disabled.
     :param destroy_after: seconds after which a disabled, superseded version is destroyed; None for never.
     """
@@ -49,11 +49,11 @@ class Retention:
 
 
 def plan_retention(versions: Sequence[VersionState], rule: Retention, now: float) -> list[tuple[int, str]]:
-    """``(number, "disable" | "destroy")`` for each version that has to change.
+    """Return ``(number, "disable" | "destroy")`` for each version that has to change.
 
-    Only versions older than the kept ones are touched.  An enabled version is never destroyed:
-    it is disabled first, and destroyed by a later run once ``destroy_after`` has passed since its
-    successor was created, which is the moment that it stopped being in use.
+    Only versions older than the kept ones are touched. An enabled version is first disabled. A later run
+    destroys it once ``destroy_after`` has passed since its successor was created, which is when it stopped
+    being in use.
     """
     ordered = sorted(versions, key=lambda version: version.number, reverse=True)
     enabled = [version.number for version in ordered if version.state == "ENABLED"]
@@ -76,9 +76,9 @@ def plan_retention(versions: Sequence[VersionState], rule: Retention, now: float
 
 
 def _corrected(versions: Sequence[VersionState], newest: int) -> list[VersionState]:
-    """What a list that may be old says, and what is known: the newest version that is enabled.
+    """Correct a possibly stale list by what is known: the newest enabled version.
 
-    Otherwise the version in use could be disabled because of a newer one that is not enabled any more.
+    Otherwise the version in use could be disabled because of a newer one that is no longer enabled.
     """
     known = {version.number: version for version in versions}
     for version in versions:
@@ -89,7 +89,7 @@ def _corrected(versions: Sequence[VersionState], newest: int) -> list[VersionSta
 
 
 def _facts(versions: Mapping[int, Any], outcome: Outcome, now: float, dry_run: bool) -> list[VersionState]:
-    """The versions with their states, and in check mode the one that would be added."""
+    """Return the versions with their states, and in check mode the one that would be added."""
     facts = [
         VersionState(key, version.state.name, version.create_time.timestamp())
         for key, version in versions.items()
@@ -110,29 +110,29 @@ def apply_retention(
     *,
     dry_run: bool,
 ) -> None:
-    """Disable and destroy what the rule says, after the secret holds what it should.
+    """Disable and destroy versions as the rule says, after the secret holds the wanted content.
 
-    What this run may not do is a warning: the secret is right, and nobody has to wait for its old versions.
+    A missing permission is a warning: the secret is right, and old versions can wait.
 
     :param name: the secret's full resource name.
-    :param dry_run: check mode; what ``outcome`` foresees is taken into account.
+    :param dry_run: check mode; predicted changes in ``outcome`` are taken into account.
     """
     if dry_run and "created" in outcome.actions:
         return
     try:
         versions = {int(version_number(version.name)): version for version in client.versions(name, deadline)}
     except PermissionDenied as error:
-        outcome.warnings.append(f"old versions were left as they are: {error}")
+        outcome.warnings.append(f"old versions were not changed: {error}")
         return
     except NotFound:
-        # The secret is so new that the list, which may be old, does not know it.
+        # The secret is so new that the list, which may be stale, does not know it.
         return
     now = time.time()
     facts = _facts(versions, outcome, now, dry_run)
     denied: dict[str, tuple[PermissionDenied, list[int]]] = {}
     for key, verb in plan_retention(facts, rule, now):
         if verb in denied:
-            # Who may not do it to one version may not do it to the others.
+            # A permission that is missing for one version is missing for all.
             denied[verb][1].append(key)
             continue
         done = f"version {key} {verb}{'d' if verb.endswith('e') else 'ed'}"
@@ -144,8 +144,8 @@ def apply_retention(
         try:
             client.set_state(f"{name}/versions/{key}", versions[key].etag, verb, deadline)
         except FailedPrecondition:
-            # Another client changed that version since: the next run will look again.
-            outcome.warnings.append(f"version {key} changed meanwhile and was left alone")
+            # Another client changed that version since: the next run looks again.
+            outcome.warnings.append(f"version {key} changed meanwhile and was not touched")
             continue
         except PermissionDenied as error:
             denied[verb] = (error, [key])

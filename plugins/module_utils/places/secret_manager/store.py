@@ -42,7 +42,7 @@ _VERSION = re.compile(r"[1-9][0-9]*\Z")
 
 
 class SecretManagerStore(SecretStore[SecretManagerTarget]):
-    """A version of a secret; ``latest`` here is the newest *enabled* one, as a consumer wants it."""
+    """A version of a secret; ``latest`` means the newest *enabled* one, as a consumer needs it."""
 
     NAME: ClassVar[str] = "gcp"
     SPEC: ClassVar[dict[str, Any]] = {
@@ -84,7 +84,7 @@ class SecretManagerStore(SecretStore[SecretManagerTarget]):
 
     @classmethod
     def check_address(cls, options: Mapping[str, Any]) -> None:
-        """A project, and a secret or the cluster's id."""
+        """Check for a project, and a secret or the cluster's id."""
         if not options.get("project"):
             raise WrongOption("project", "is missing")
         check_name("project", options["project"])
@@ -92,7 +92,7 @@ class SecretManagerStore(SecretStore[SecretManagerTarget]):
 
     @classmethod
     def target(cls, options: Mapping[str, Any]) -> SecretManagerTarget:
-        """The secret as it should be."""
+        """Return the wanted secret."""
         project, cluster_id = options["project"], options.get("cluster_id")
         secret = _secret(options)
         if not _VERSION.match(options.get("restore_version") or "1"):
@@ -119,11 +119,11 @@ class SecretManagerStore(SecretStore[SecretManagerTarget]):
         )
 
     def writer(self, *, dry_run: bool) -> SecretManagerWriter:
-        """What writes under claims."""
+        """Return the writer, which uses claims."""
         return SecretManagerWriter(self.settings, self._clients, dry_run=dry_run)
 
     def get(self, reference: Any, deadline: Deadline) -> ReadValue:
-        """The payload, its checksum checked, and the number of the version that it is of."""
+        """Return the payload, with its checksum verified, and the number of its version."""
         client = self._clients.get(deadline, reference.get("impersonate_service_account"))
         secret = self.address(reference)
         version = reference.get("version") or "latest"
@@ -133,7 +133,7 @@ class SecretManagerStore(SecretStore[SecretManagerTarget]):
         try:
             latest = client.access_latest(secret, deadline)
         except FailedPrecondition:
-            # The newest one is disabled or destroyed: an older one may be in use.
+            # The newest version is disabled or destroyed: an older one may be in use.
             newest = client.newest_version(secret, deadline)
             if newest is not None:
                 version = version_number(newest.name)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The secret as it should be, and the messages that are sent for it.  Pure functions."""
+"""The wanted secret, and the messages that are sent for it. Pure functions."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .retention import Retention
 
 __all__ = ["MAX_PAYLOAD", "SecretManagerTarget", "metadata_changes", "new_secret_manager_secret"]
 
-# What a version holds at most, in bytes.
+# The maximum size of a version, in bytes.
 MAX_PAYLOAD = 64 * 1024
 
 
 @dataclass(frozen=True)
 class SecretManagerTarget:
-    """The secret as it should be.
+    """The wanted secret.
 
-    :param labels: wanted beside those of ``naming``; others' labels are kept.
-    :param replication: the library's ``Replication`` as a mapping, used at creation only; None where the
-        user said nothing, which at creation means automatic.
+    :param labels: wanted beside those of ``naming``; labels of others are kept.
+    :param replication: the library's ``Replication`` as a mapping, used at creation only; None without a
+        choice, which at creation means automatic.
     """
 
     id: str
@@ -47,12 +47,12 @@ class SecretManagerTarget:
         return f"projects/{self.project}/secrets/{self.secret}"
 
     def wanted_labels(self) -> dict[str, str]:
-        """The seed's labels, the user's beside them; the owner's cannot be overridden."""
+        """The labels of the job contract and the user's labels. The owner's labels cannot be overridden."""
         return {**self.labels, **gcp_labels(self.cluster_id, self.cluster_name)}
 
 
 def new_secret_manager_secret(target: SecretManagerTarget, marks: Mapping[str, str]) -> dict[str, Any]:
-    """The secret to be created; ``marks`` are annotations of our own."""
+    """Return the secret to create; ``marks`` are annotations of our own."""
     return {
         "replication": target.replication or {"automatic": {}},
         "labels": target.wanted_labels(),
@@ -63,7 +63,7 @@ def new_secret_manager_secret(target: SecretManagerTarget, marks: Mapping[str, s
 def metadata_changes(
     target: SecretManagerTarget, secret: Any, outcome: Outcome
 ) -> dict[str, dict[str, str]] | None:
-    """Labels and annotations with what is wanted in them, or None where nothing differs; others' stay."""
+    """Return labels and annotations with the wanted ones, or None without a difference; those of others stay."""
     labels, annotations = dict(secret.labels), dict(secret.annotations)
     wanted = {**labels, **target.wanted_labels()}
     noted = {**annotations, **target.annotations}
@@ -73,7 +73,7 @@ def metadata_changes(
         outcome.did("adopted")
     else:
         outcome.did("labels updated" if wanted != labels else "annotations updated")
-    # Annotations only where they differ: the others are anybody's, or marks of our own.
+    # Annotations only if they differ: the others belong to anybody, or are marks of our own.
     different = {key for key, value in target.annotations.items() if annotations.get(key) != value}
     outcome.metadata_before = {
         **{f"label {key}": value for key, value in labels.items()},

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Making a secret in Secret Manager hold a docker config.
+"""Writes docker configs to secrets in Secret Manager.
 
-Seed 003, workflow 1: get or create with labels, add a version, verify, with what the
-seed leaves open: no new version without a change of meaning, an ownership guard, one
-version even with two runs at once, and an add that may or may not have happened.
+It is the first phase of the job contract: get or create with labels, add a version, verify. Beyond the
+contract, it adds no version without a change of meaning, checks the owner, adds one version even with two
+runs at once, and handles an add without a response.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["SecretManagerWriter"]
 
 
 class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
-    """Writes many targets; thread-safe.
+    """Writes many targets. Thread-safe.
 
     :param dry_run: check mode: everything is read, nothing is written.
     """
@@ -53,7 +53,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         self._listing = SecretManagerListing(settings, clients)
 
     def prepare(self, targets: Sequence[SecretManagerTarget]) -> None:
-        """Read the metadata of all of a project's secrets in one LIST, where that pays."""
+        """Read the metadata of all of a project's secrets in one LIST, if that saves requests."""
         self._listing.prepare(targets)
 
     def put(
@@ -101,9 +101,9 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         deadline: Deadline,
         seen: list[bytes],
     ) -> None:
-        """Make the newest enabled version hold what an older one holds.
+        """Make the newest enabled version hold the content of an older one.
 
-        :param seen: is given the document as it was read.
+        :param seen: receives the document as it was read.
         """
         client = self._clients.get(deadline, target.impersonate)
         restoration = self._restoration(client, target, outcome, deadline)
@@ -122,12 +122,13 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         self._put(target, config, outcome, deadline, restored_from(version))
 
     def delete(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
-        """Delete the secret with all its versions; one that is not ours is refused."""
+        """Delete the secret with all its versions; a secret that is not ours is refused."""
         client = self._clients.get(deadline, target.impersonate)
 
         def once(fresh: bool) -> None:
             known = None if fresh else self._listing.secret(target)
-            # The LIST shows ours only: what is not in it may be somebody else's, which is to be told.
+            # The LIST shows only ours: a secret that is not in it may be another owner's, which must be
+            # reported.
             secret = known if known is not None else client.get_secret(target.name, deadline)
             if secret is None:
                 self._confirm_absent(client, target, deadline)
@@ -143,7 +144,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
             except FailedPrecondition as error:
                 raise Conflict(error.message) from None
             if not deleted:
-                # It was gone already, and the metadata were old.
+                # It was already deleted, and the metadata were stale.
                 outcome.restart()
                 outcome.metadata_before = {}
                 return
@@ -159,8 +160,8 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
     ) -> Any:
         if not fresh:
             known = self._listing.secret(target)
-            # Not among ours: it is most likely not there, and CreateSecret is atomic. In check mode
-            # nothing is created, so the question has to be asked.
+            # Not among ours: most likely it does not exist, and CreateSecret is atomic. Check mode creates
+            # nothing, so the secret must be read.
             if known is not None or (self._listing.covers(target) and not self._dry_run):
                 return known
         return client.get_secret(target.name, deadline)
@@ -168,7 +169,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
     def _guard(
         self, target: SecretManagerTarget, secret: Any, fresh: bool = True, *, delete: bool = False
     ) -> None:
-        """Refuse a secret of another owner; it may be adopted only to be written."""
+        """Refuse a secret of another owner; it may be adopted only by a write."""
         if secret is None:
             raise NotFound(f"{target.name} does not exist")
         refusal = foreign(
@@ -188,16 +189,17 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
     def _confirm_absent(
         self, client: SecretManagerClient, target: SecretManagerTarget, deadline: Deadline
     ) -> None:
-        """Metadata may be too old to show a secret; the access of a version by its number is never old.
+        """Confirm that a secret does not exist: metadata may be too old to show it, access by number is
+        always current.
 
-        A secret without a version cannot be told from one that is not there. It holds no pull secret.
+        A secret without a version cannot be told from a missing one. It holds no pull secret.
 
-        :raises Conflict: the secret is there.
+        :raises Conflict: the secret exists.
         """
         try:
             client.access(f"{target.name}/versions/1", deadline)
         except (NotFound, PermissionDenied):
-            # Who may only delete secrets goes by the metadata.
+            # A caller who may only delete secrets relies on the metadata.
             return
         except FailedPrecondition:
             # The version is not enabled, or its key is not.
@@ -252,7 +254,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
                 desired.deadline,
             )
         except SecretAlreadyExists:
-            # Another run, our own earlier try, or a LIST that did not show it.
+            # Another run, our own earlier attempt, or a LIST that did not show it.
             raise Conflict(f"{target.name} was created by another run") from None
         desired.outcome.settle()
         desired.note("create-secret", f"Created secret {target.name}")
@@ -268,11 +270,11 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         try:
             desired.client.update_secret(target.name, sent, secret.etag, desired.deadline)
         except (FailedPrecondition, NotFound) as error:
-            # Changed or deleted since; the answer that was read may have been older still.
+            # Changed or deleted since; the response that was read may have been even older.
             raise Conflict(error.message) from None
         except PullSecretError as error:
             if error.retryable:
-                # It may have happened: then the next try finds nothing to do, and the change was ours.
+                # It may have happened: then the next attempt finds nothing to do, and the change was ours.
                 outcome.settle()
             raise
         outcome.settle()

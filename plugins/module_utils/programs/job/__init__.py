@@ -4,5 +4,6 @@
 
 """The pull secret job: stores and places the pull secret of the cluster that the environment describes.
 
-Imports workflows, clients, runtime, model and dockerconfig. Public: program, work, log.
+Imports workflows, clients, runtime, model and dockerconfig.
+Public: program, work, log.
 """

@@ -4,6 +4,6 @@
 
 """Stores a cluster's pull secret in a secret store and places it in the management cluster.
 
-Imports options, run and targets beside it, places, clients, runtime, model and dockerconfig. Public: store,
-place, steps, checking, environment.
+Imports options, run and targets beside it, places, clients, runtime, model and dockerconfig.
+Public: store, place, steps, checking, environment.
 """

@@ -4,6 +4,6 @@
 
 """Decides what each cluster of a batch needs, does it and reports it. Removes what deleted clusters left.
 
-Imports cel, config, jobs, other workflows, places, clients, runtime, model and dockerconfig. Public: engine,
-sweep, run_results, lazy_jobs.
+Imports cel, config, jobs, other workflows, places, clients, runtime, model and dockerconfig.
+Public: engine, sweep, run_results, lazy_jobs.
 """

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The parts of an AdapterConfig that the event source uses, too: broker, batch, log and metrics.  Pure.
+"""The parts of an AdapterConfig that the event source also uses: broker, batch, log and metrics. Pure.
 
-``workflows.adapter.config`` reads and checks the whole of it. Durations are seconds.
+``workflows.adapter.config`` reads and checks the complete document. Durations are in seconds.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["BatchSettings", "BrokerSettings", "LoggingSettings", "MetricsSetting
 class BrokerSettings:
     """Where events come from.
 
-    :param type: ``gcp-pubsub``, ``rabbitmq``, ``webhook``; ``none`` where the configuration has no broker.
+    :param type: ``gcp-pubsub``, ``rabbitmq``, ``webhook``; ``none`` if the configuration has no broker.
     :param project: of Google Cloud.
     :param endpoint: of an emulator of Pub/Sub: ``host:port``.
-    :param url: of RabbitMQ, without a password; a file or ``BROKER_RABBITMQ_URL`` may hold one.
-    :param queue: its whole name.
-    :param prefetch: how many messages may be on their way unacknowledged.
-    :param token_file: what a webhook's callers have to show.
+    :param url: of RabbitMQ, without a password; a file or ``BROKER_RABBITMQ_URL`` may have one.
+    :param queue: its full name.
+    :param prefetch: maximum number of unacknowledged messages.
+    :param token_file: the token that a webhook's callers must send.
     """
 
     type: str = "none"
@@ -46,7 +46,9 @@ class BrokerSettings:
 
 @dataclass(frozen=True)
 class BatchSettings:
-    """:param size: clusters in one run, at most.  :param window: seconds that events are gathered for."""
+    """:param size: maximum number of clusters in one run.
+    :param window: seconds for which events are collected.
+    """
 
     size: int
     window: float
@@ -54,7 +56,7 @@ class BatchSettings:
 
 @dataclass(frozen=True)
 class LoggingSettings:
-    """:param level: ``debug``, ``info``, ``warn``, ``error``.  :param format: ``json`` or ``text``."""
+    """:param level: ``debug``, ``info``, ``warn``, ``error``. :param format: ``json`` or ``text``."""
 
     level: str
     format: str
@@ -62,7 +64,9 @@ class LoggingSettings:
 
 @dataclass(frozen=True)
 class MetricsSettings:
-    """:param port: of health and metrics; 0 for none.  :param per_cluster: whether clusters are labels."""
+    """:param port: of health and metrics; 0 for none.
+    :param per_cluster: whether metrics have clusters as labels.
+    """
 
     port: int
     address: str

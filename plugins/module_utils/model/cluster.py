@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said of one cluster, whichever way it comes in.  Pure.
+"""One cluster's options, from any input. Pure.
 
-Each field of :class:`Cluster` is one line. Its name is the key in a list of clusters, and its metadata are its
-names elsewhere. The modules' argument specs, the Job's variables, a Job's environment, the digest of its
-content and what is read of the API's document are made from these lines, and so is the list of variables that
-an AdapterConfig may not set.
+Each field of :class:`Cluster` is one line. Its name is the key in a list of clusters, and its metadata are
+its other names. The following are derived from these lines: the modules' argument specs, the Job's variables,
+a Job's environment, the digest of its content, what is read of the API's document, and the variables that an
+AdapterConfig may not set.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ _RETENTION: dict[str, Any] = {
 
 
 class Option(NamedTuple):
-    """What a field is called elsewhere, and what it takes.
+    """A field's other names, and its values.
 
-    :param store: the option of ``gcp_pull_secret``, or None; :param place: that of ``k8s_pull_secret``.
+    :param store: the option of ``gcp_pull_secret``, or None.
+    :param place: the option of ``k8s_pull_secret``, or None.
     :param variable: the Job's environment variable, or None. Its value is text.
-    :param document: where the API's document of a cluster has its text, or None.
+    :param document: the path in the API's document of a cluster, or None.
     :param is_key: whether a list of clusters may have it.
     :param is_shown: whether the Job's log may show it.
     :param in_digest: whether another value makes another Job.
-    :param spec: the argument spec of the options; None where the sources have it (``places/reader``).
+    :param spec: the argument spec of the options; None if the sources have it (``places/reader``).
     """
 
     store: str | None
@@ -69,30 +70,31 @@ def _option(
     in_digest: bool = True,
     **spec: Any,
 ) -> dict[str, Option]:
-    """Of a field that may be left out. Its type is a string, if the spec does not say another."""
+    """An optional field. Its type is a string, unless the spec has another."""
     spec = {"type": "str", **spec}
     return {"option": Option(store or both, place or both, variable, document, is_key, True, in_digest, spec)}
 
 
 def _document(*, variable: str | None = None) -> dict[str, Option]:
-    """Of a field that says where the docker config is, or holds it. Its content is in a digest, not its place."""
+    """A field with the docker config or its source. A digest has its content, not its source."""
     return {"option": Option(None, None, variable, None, True, False, False, None)}
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """One cluster. What is None is not said: the default of the module applies.
+    """One cluster. None means not given: the module's default applies.
 
-    Each step demands what it needs: storing demands a project, placing a namespace. A way in has converted the
-    values. The rules are the store's for the first step and ``workflows/provision/place``'s for the second, since
-    only a place knows its names and sizes.
+    Each step requires what it needs: storing a project, placing a namespace. The input has converted the
+    values. The rules are the store's for the first step and ``workflows/provision/place``'s for the second,
+    because only they know their names and sizes.
 
-    :param replication_text: the policy as its owner wrote it. ``replication_policy`` and
-        ``replication_locations`` are what it means.
-    :param source: a reference as the modules take it; so are those of ``layers``.
+    :param replication_text: the policy as its owner wrote it; ``replication_policy`` and
+        ``replication_locations`` are its parsed form.
+    :param source: a reference in the modules' form, as in ``layers``.
     """
 
-    # The order of a Job's environment. It is a part of the Job's hash, so a new variable comes after these.
+    # The order of a Job's environment. It is a part of the Job's hash, so a new variable must be added at the
+    # end.
     cluster_id: str = field(
         metadata={
             "option": Option(
@@ -121,7 +123,7 @@ class Cluster:
     labels: Mapping[str, Any] | None = field(default=None, metadata=_option("labels", type="dict"))
     adopt: bool | None = field(default=None, metadata=_option("adopt", type="bool"))
 
-    # What is stored, in Secret Manager.
+    # Options of the stored secret in Secret Manager.
     annotations: Mapping[str, Any] | None = field(
         default=None, metadata=_option(store="annotations", type="dict")
     )
@@ -144,7 +146,7 @@ class Cluster:
         default=None, metadata=_option(store="impersonate_service_account")
     )
 
-    # What is placed, in the management cluster.
+    # Options of the placed Secret in the management cluster.
     management_context: str | None = field(default=None, metadata=_option(place="context"))
     management_kubeconfig: str | None = field(default=None, metadata=_option(place="kubeconfig", type="path"))
     k8s_immutable: bool | None = field(default=None, metadata=_option(place="immutable", type="bool"))
@@ -152,7 +154,7 @@ class Cluster:
         default=None, metadata=_option(place="service_accounts", type="list", elements="str")
     )
 
-    # Where the docker config is.
+    # The docker config.
     source: Mapping[str, Any] | None = field(
         default=None, repr=False, metadata=_document(variable="PULL_SECRET_DATA")
     )
@@ -163,7 +165,7 @@ class Cluster:
 
 
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Cluster)}
-"""What is known of each field."""
+"""The metadata of each field."""
 CLUSTER_KEYS = frozenset(name for name, option in OPTIONS.items() if option.is_key)
 """The keys of a cluster in a list."""
 
@@ -177,7 +179,7 @@ _DOCUMENT = tuple(name for name, option in OPTIONS.items() if option.spec is Non
 
 
 def options_of(cluster: Cluster, module: str) -> dict[str, Any]:
-    """What is said of a cluster, as a module's options, without those that say where the docker config is.
+    """Return a cluster's values as a module's options, without those of the docker config.
 
     :param module: ``store`` or ``place``.
     """
@@ -186,13 +188,14 @@ def options_of(cluster: Cluster, module: str) -> dict[str, Any]:
 
 
 def document_of(cluster: Cluster) -> dict[str, Any]:
-    """What says where the docker config is, as both modules' options; nothing where nobody said."""
+    """Return the options of the docker config, for both modules; empty if none is given."""
     said = {name: getattr(cluster, name) for name in _DOCUMENT}
     return {name: value for name, value in said.items() if value is not None}
 
 
 def specs_of(module: str) -> dict[str, Any]:
-    """The argument spec of a module's options that come from a cluster, but for those of the document.
+    """Return the argument spec of a module's options that come from a cluster, except those of the docker
+    config.
 
     :param module: ``store`` or ``place``.
     """
@@ -200,7 +203,7 @@ def specs_of(module: str) -> dict[str, Any]:
 
 
 def words_of(attribute: str) -> dict[str, str]:
-    """What a way in calls the modules' options, for errors.
+    """Return the input's names of the modules' options, for errors.
 
     :param attribute: ``variable`` for the Job's environment; ``name`` for the keys of a list of clusters.
     """

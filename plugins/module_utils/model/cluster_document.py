@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a cluster's own description says, whichever way its spec is spelled.  Pure.
+"""Reads a cluster's own document, with either spelling of its spec. Pure.
 
-The one reading of the API's document, for the adapter and for files of clusters.  What is missing is None;
-what is there in a shape that nobody documents is an error with its path, and never taken for missing.
+It is the only reader of the API's document, for the adapter and for files of clusters. A missing value is
+None. A value of an undocumented shape is an error with its path, and never counts as missing.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from .shown import MISPLACED
 __all__ = ["PULL_SECRET_NAMES", "ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
 
 PULL_SECRET_NAMES = PULL_SECRET.names
-"""How the part of the spec that holds the pull secret is called."""
+"""The name of the spec's part with the pull secret."""
 _LONGEST_NAME = 253
 
 
-# Without a policy. The result reports a secret that is replicated otherwise.
+# The default without a policy. The result reports a secret with another replication.
 _AUTOMATIC = {"replication_text": "automatic", "replication_policy": "automatic"}
-# By field: what a cluster's document says of it.
+# By field: where a cluster's document has it.
 _KEYS = {name: option.document for name, option in OPTIONS.items() if option.document is not None}
 
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """What a cluster's document says, by the fields of :class:`Cluster`. What it does not say is not there.
+    """The values of a cluster's document, by the fields of :class:`Cluster`; missing ones are left out.
 
-    The name is the cluster's own, or its id. The project is not checked to be the name of one.
+    The name is the cluster's own, or its id. The project is not checked.
     """
 
     fields: Mapping[str, Any]
 
     @property
     def project(self) -> str | None:
-        """The id or number of the project in Google Cloud."""
+        """The id or number of the Google Cloud project."""
         return self.fields.get("gcp_project_id")
 
     def cluster(self, cluster_id: str, *, management_namespace: str) -> Cluster:
-        """The cluster that is to be stored and placed, with the names of both secrets.
+        """The cluster to store and place, with the names of both secrets.
 
         :raises WrongOption: the id cannot be a part of a name.
         """
@@ -59,9 +59,9 @@ class ClusterSpec:
 
 
 def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
-    """A cluster as the API answers it.
+    """Read a cluster as the API returns it.
 
-    :raises ConfigurationError: naming the path of the first value that is not what it should be.
+    :raises ConfigurationError: names the path of the first invalid value.
     """
     name = cluster.get("name") or cluster.get("id")
     if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -84,7 +84,7 @@ def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
 
 
 def project_of(cluster: Mapping[str, Any]) -> str | None:
-    """``spec.gcp.projectId``, the id or number of a project.
+    """Return ``spec.gcp.projectId``, the id or number of a project.
 
     :raises ConfigurationError: it must be a string or a whole number.
     """
@@ -92,10 +92,10 @@ def project_of(cluster: Mapping[str, Any]) -> str | None:
 
 
 def pull_secret_of(cluster: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """The path of the pull secret and what is there: ``("spec.pullSecret.data", …)``; None without one.
+    """Return the path and the value of the pull secret: ``("spec.pullSecret.data", …)``; None without one.
 
-    :raises InvalidDocument: it, or the spec, must be a mapping; both spellings are there and differ; or a key
-        was meant to be it.
+    :raises InvalidDocument: it, or the spec, must be a mapping; both spellings exist and differ; or a key is
+        misspelt.
     """
     try:
         check_keys(cluster, PULL_SECRET, DATA)
@@ -137,7 +137,7 @@ def _mapping(value: Any, path: str) -> Mapping[str, Any]:
 
 
 def _value(cluster: Mapping[str, Any], key: Key) -> tuple[str, Any] | None:
-    """The value and its path. An empty string is what a program writes for a field that nobody filled in."""
+    """Return the value and its path. Programs write an empty string for a field without a value."""
     part, path = cluster, ""
     for name in key.level.split("."):
         path = f"{path}.{name}" if path else name

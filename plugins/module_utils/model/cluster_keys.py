@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which keys of a cluster's spec are read, and which were meant to be but are misspelt or misplaced.  Pure.
+"""Finds misspelt and misplaced keys in a cluster's spec. Pure.
 
-The API stores any field, so a key that nobody reads has no effect and causes no error. Keys that resemble
-none of ours stay allowed: the API adds fields, such as ``spec.platform.gcp.projectID``.
+The API stores any field, so a key that nobody reads has no effect and causes no error. Unknown keys that do
+not resemble ours stay allowed: the API adds fields, such as ``spec.platform.gcp.projectID``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["DATA", "GCP", "PROJECT", "PULL_SECRET", "REPLICATION", "Key", "check
 class Key:
     """A key that is read.
 
-    :param level: where it stands: the path of the mapping, with that mapping's first spelling.
+    :param level: the path of its mapping, with that mapping's first spelling.
     :param names: its spellings: camelCase first, then snake_case.
-    :param is_common: the word is common, so that elsewhere in the spec it means something else.
-    :param is_optional: without it a default applies silently. So a slip of one letter is refused too, and
-        the key is looked for in the whole document.
+    :param is_common: a common word with other meanings elsewhere in the spec.
+    :param is_optional: without it a default applies silently. So a difference of one letter is refused, too,
+        and the key is searched in the entire document.
     """
 
     level: str
@@ -39,7 +39,7 @@ class Key:
 
     @property
     def path(self) -> str:
-        """As the documentation writes it."""
+        """The path, as the documentation writes it."""
         return f"{self.level}.{self.names[0]}"
 
 
@@ -48,16 +48,16 @@ PROJECT = Key("spec.gcp", ("projectId", "project_id"))
 REPLICATION = Key("spec.gcp", ("replicationPolicy", "replication_policy"), is_optional=True)
 PULL_SECRET = Key("spec", ("pullSecret", "pull_secret"))
 DATA = Key("spec.pullSecret", ("data",), is_common=True)
-# Deeper mappings are other people's: today's API has a project in spec.platform.gcp.
+# Deeper mappings belong to others: today's API has a project in spec.platform.gcp.
 _LEVELS = ("spec", "spec.gcp", "spec.pullSecret")
 
 
 def check_keys(cluster: Mapping[str, Any], *keys: Key) -> None:
-    """Refuse what was meant to be one of the keys.
+    """Refuse misspelt and misplaced keys.
 
-    A key without a value says nothing. A key with the value of the right one changes nothing.
+    A key without a value is ignored, and so is a key with the value of the right one.
 
-    :raises ConfigurationError: with the key's path and the right one.
+    :raises ConfigurationError: names the key's path and the right one.
     """
     right: dict[str, list[Any]] = {key.path: [] for key in keys}
     wrong: list[tuple[str, Key, Any]] = []
@@ -85,7 +85,8 @@ def _meant(level: str | None, name: str, keys: Iterable[Key]) -> Key | None:
 
 
 def _walk(cluster: Mapping[str, Any]) -> Iterator[tuple[str | None, str, str, Any]]:
-    """Each key with a value of the document and of its spec: level, path before it for messages, name, value.
+    """Yield each key with a value in the document and its spec: level, printable path of the mapping, name,
+    value.
 
     The level is None where nothing is read.
     """

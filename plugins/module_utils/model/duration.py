@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Go's way of writing a duration: ``30s``, ``1m30s``, ``500ms``.  Pure."""
+"""Durations in Go's notation: ``30s``, ``1m30s``, ``500ms``. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import re
 __all__ = ["DURATION", "seconds"]
 
 DURATION = r"^(([0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9})(ns|us|µs|ms|s|m|h)){1,7}$"
-"""As a JSON Schema's pattern; bare numbers are not in it."""
+"""As a JSON Schema's pattern; it does not include bare numbers."""
 
 _WHOLE = re.compile(DURATION.replace("$", r"\Z"), re.ASCII)
 _PART = re.compile(r"([0-9.]+)([^0-9.]+)", re.ASCII)
@@ -20,9 +20,9 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, 
 
 
 def seconds(text: str) -> float:
-    """Seconds above 0; a bare whole number is one of seconds.
+    """Return seconds above 0; a bare whole number is seconds.
 
-    :raises ValueError: it is no such duration; the error says nothing of it.
+    :raises ValueError: it is not such a duration; the error quotes nothing of it.
     """
     given = text.strip()
     if _BARE.match(given):

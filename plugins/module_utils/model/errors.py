@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The collection's one exception family.
+"""The collection's exceptions.
 
-Only a module's ``main()`` turns these into a failure.  Their text is printed
-and logged, so it is made of names (places, registries, rules, service
-accounts) and never of values.
+Only a module's ``main()`` turns these into a failure. Their messages are printed and logged, so they consist
+of names (secrets, registries, rules, service accounts) and never of values.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ _BRACES = re.compile(r"\{(\w+)\}")
 
 
 class PullSecretError(Exception):
-    """Something that a person can act on.
+    """An error that a person can act on.
 
-    :param message: what happened and where, in the words of the place.
+    :param message: what happened and where.
     :param hint: what to do about it, a sentence, or None.
 
-    ``retry_after``: seconds after which the place wants to be asked again, where it said so.
+    ``retry_after``: seconds of the server's Retry-After, if it sent one.
     """
 
     kind: ClassVar[str] = "error"
@@ -63,7 +62,7 @@ class PullSecretError(Exception):
 
 
 class ConfigurationError(PullSecretError):
-    """The task, not the world, is wrong: nothing was read or written."""
+    """The task is wrong: nothing was read or written."""
 
     kind = "configuration"
 
@@ -71,11 +70,11 @@ class ConfigurationError(PullSecretError):
 class WrongOption(ConfigurationError):
     """An option of a module breaks a rule.
 
-    The rules are the same for every way in, and each calls the option by another name: ``project`` of the
+    The rules are the same for every input, but each has its own name for the option: ``project`` of the
     module is ``gcp_project_id`` in a list of clusters and ``GCP_PROJECT_ID`` in the Job's environment.
 
     :param option: the option, or a path into it: ``labels``, ``retention.keep``, ``service_accounts[0]``.
-    :param rule: what is wrong. Other options stand in braces: ``requires {replication}: user_managed``.
+    :param rule: what is wrong. Other options are in braces: ``requires {replication}: user_managed``.
     """
 
     def __init__(self, option: str, rule: str) -> None:
@@ -84,9 +83,9 @@ class WrongOption(ConfigurationError):
         self.rule = rule
 
     def called(self, words: Mapping[str, str]) -> WrongOption:
-        """The same error in the words of a way in.
+        """Return the same error with an input's names.
 
-        :param words: options of the modules -> what the way in calls them.
+        :param words: the modules' options to the input's names.
         """
         name = self.option if self.option in words else re.split(r"[.\[]", self.option)[0]
         option = words.get(name, name) + self.option[len(name) :]
@@ -94,25 +93,25 @@ class WrongOption(ConfigurationError):
 
 
 class InvalidDocument(PullSecretError):
-    """A docker config that at least one of its readers would refuse; permanent until its owner mends it."""
+    """A docker config that at least one of its readers would refuse, until its owner fixes it."""
 
     kind = "invalid_document"
 
 
 class PermissionDenied(PullSecretError):
-    """The place knows us, or does not, and will not let us; asking again changes nothing."""
+    """The service refuses us; a retry changes nothing."""
 
     kind = "permission_denied"
 
 
 class NotFound(PullSecretError):
-    """What was to be read is not there."""
+    """The object to read does not exist."""
 
     kind = "not_found"
 
 
 class ValueDisabled(PullSecretError):
-    """The value is there, and was disabled or destroyed."""
+    """The value exists, but was disabled or destroyed."""
 
     kind = "precondition"
 
@@ -124,13 +123,13 @@ class OwnershipConflict(PullSecretError):
 
 
 class VerificationFailed(PullSecretError):
-    """What was read back is not what was written."""
+    """The value that was read back is not the one that was written."""
 
     kind = "verification"
 
 
 class Internal(PullSecretError):
-    """A defect of ours: named by its type and line, since its text could hold a value."""
+    """A defect of ours, named by its type and line, because its message could hold a value."""
 
     kind = "internal"
 
@@ -142,21 +141,21 @@ class TimedOut(PullSecretError):
 
 
 class DependencyMissing(PullSecretError):
-    """What another component has to make first (a namespace, a service account) is not there yet."""
+    """An object of another component (a namespace, a service account) does not exist yet."""
 
     kind = "dependency"
     retryable = True
 
 
 class QuotaExceeded(PullSecretError):
-    """The place asks us to slow down."""
+    """The service limits our requests."""
 
     kind = "quota"
     retryable = True
 
 
 class Unavailable(PullSecretError):
-    """The place did not answer, or answered that it cannot just now."""
+    """The service did not answer, or is temporarily unavailable."""
 
     kind = "unavailable"
     retryable = True
@@ -169,22 +168,22 @@ class Conflict(PullSecretError):
 
 
 def copied_error(error: PullSecretError) -> PullSecretError:
-    """A copy of an error, to raise in one more thread: each raise adds to an error's own traceback."""
-    # Not by calling the class: its subclasses take other arguments.
+    """Return a copy of an error, to raise in one more thread: each raise adds to an error's own traceback."""
+    # Without calling the class: its subclasses take other arguments.
     copy = type(error).__new__(type(error), *error.args)
     copy.__dict__.update(error.__dict__)
     return copy
 
 
 def repeated_error(error: PullSecretError) -> PullSecretError:
-    """A copy of an error, to raise for one more target. Its call has been retried already."""
+    """Return a copy of an error, to raise for one more target. Its call has already been retried."""
     copy = copied_error(error)
     copy.retryable = False
     return copy
 
 
 def missing_package(error: ImportError, install: str) -> ConfigurationError:
-    """What to say of a package that cannot be imported.
+    """Return the error for a package that cannot be imported.
 
     :param install: the packages' names for pip.
     """

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The values that a Job's result may have; they go on into statuses, logs and metrics.  Pure.
+"""The values that a Job's result may have in statuses, logs and metrics. Pure.
 
-A Job's pod says what it likes.  Of its words only these get through, so that none can be a part of what it
-was given, and none makes a series of metrics without end.
+A Job's pod may write anything. Only these words pass, so that none can be a part of the pull secret, and none
+creates an unlimited number of metrics.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ _STATUSES = frozenset({"none", *(str(one.value) for one in HTTPStatus), "499"})
 
 
 def allowed_or_other(value: Any, known: Collection[str]) -> str:
-    """A known value, or ``other``."""
+    """Return a known value, or ``other``."""
     return value if isinstance(value, str) and value in known else OTHER
 
 
 def k8s_operation(value: Any) -> str:
-    """``create_secret``: a verb of the API and a kind that we handle; else ``other``."""
+    """Return ``create_secret``, a verb of the API with a kind that we use, or ``other``."""
     return value if isinstance(value, str) and _K8S.match(value) else OTHER
 
 
 def status_code(value: Any) -> str:
-    """``200``, ``503``, ``none`` for a request that nobody answered; else ``other``."""
+    """Return ``200``, ``503``, ``none`` for a request without a response, or ``other``."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     return allowed_or_other(text, _STATUSES)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What numbers and paths the modules take.  Pure.
+"""The limits of the modules' numbers and paths. Pure.
 
-A number that is too large for a clock, a thread pool or a server would otherwise be found out late: as a
-defect of ours, or as a run that never ends.
+A number that is too large for a clock, a thread pool or a server would otherwise be found late: as a defect,
+or as a run that never ends.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["LIMITS", "LONGEST_PATH", "PATH_RULE", "Limit", "Limits", "is_path"]
 _DAY = 86400
 _YEAR = 365 * _DAY
 LONGEST_PATH = 4096
-"""Bytes, as Linux has it."""
+"""Bytes; Linux's limit."""
 PATH_RULE = f"a path of at most {LONGEST_PATH} bytes, without a NUL character"
 
 
 class Limit(NamedTuple):
-    """What a number may be, both ends included; ``above``: but for the least."""
+    """The range of a number, both ends included; ``above``: except the lowest."""
 
     least: int
     most: int
@@ -34,12 +34,12 @@ class Limit(NamedTuple):
     above: bool = False
 
     def fits(self, value: float) -> bool:
-        """Whether the number is within; NaN is not."""
+        """Return whether the number is within; NaN is not."""
         return self.least <= value <= self.most and not (self.above and value == self.least)
 
     @property
     def text(self) -> str:
-        """As it stands in messages and in the modules' documentation."""
+        """The limit for messages and for the modules' documentation."""
         of = "number of seconds" if self.seconds else "number"
         return f"a {of} " + (
             f"above {self.least}, at most {self.most}" if self.above else f"from {self.least} to {self.most}"
@@ -61,7 +61,7 @@ LIMITS: dict[str, Limit] = {
     "generation": Limit(1, 2**63 - 1),
     "syncer_tolerations.toleration_seconds": Limit(0, 2**31 - 1, seconds=True),
     "health_window": _TIME,
-    # One node after the other, a minute each.
+    # For one node after the other, a minute each.
     "rollout_timeout": Limit(0, 30 * _DAY, seconds=True),
     # Also checked by places/kubelet, for the syncer.
     "attempts": Limit(1, 100),
@@ -71,7 +71,7 @@ LIMITS: dict[str, Limit] = {
     "window": _TIME,
     "lock_timeout": _TIME,
 }
-"""By the name of an option, of its target where it has one; the same in every module."""
+"""By the name of an option, or of its target if it has one; the same in every module."""
 
 
 class Limits:
@@ -84,9 +84,9 @@ class Limits:
         self._options = list(_found(spec, ()))
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Of a task's or a target's options, validated.
+        """Check the options of a task or a target, after validation.
 
-        :raises WrongOption: the first that is beyond its limit.
+        :raises WrongOption: the first that exceeds its limit.
         """
         for parts, kind in self._options:
             for where, value in _values(options, parts, ""):
@@ -100,7 +100,7 @@ class Limits:
 
 
 def is_path(text: str) -> bool:
-    """Whether a system call takes it; an empty one stands for none."""
+    """Return whether a system call accepts it; an empty path means none."""
     try:
         encoded = os.fsencode(text)
     except UnicodeEncodeError:
@@ -119,7 +119,7 @@ def _found(spec: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tu
 
 
 def _values(options: Any, parts: tuple[str, ...], above: str) -> Iterator[tuple[str, Any]]:
-    """The option's values, each with its name; there are several where a list is on the way."""
+    """Yield the option's values, each with its name; several if the path contains a list."""
     if isinstance(options, list):
         for index, one in enumerate(options):
             yield from _values(one, parts, f"{above}[{index}]")

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names that nobody reads, but that were meant to be known ones.  Pure.
+"""Finds unknown names that were meant to be known ones. Pure.
 
-Ansible ignores a variable that nothing reads, and the HyperFleet API stores any field of a spec, so a
-misspelt name would silently have no effect. Other people's names may begin with the same word, such as
-``node_exporter_version``, and are left alone.
+Ansible ignores a variable that nothing reads, and the HyperFleet API stores any field of a spec. So a
+misspelt name would silently have no effect. Names of others may begin with the same word, such as
+``node_exporter_version``, and are accepted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from functools import lru_cache
 
 __all__ = ["OTHERS", "has_same_letters", "meant", "meant_or_cut", "nearest", "slip_of"]
 
-# provision_retries is as near as 0.875 to provision_retry; node_labels as 0.818 to node_layers.
-# provision_user is as near as 0.875 to provision_clusters: such words have to begin alike.
+# provision_retries has a ratio of 0.875 to provision_retry; node_labels 0.818 to node_layers. provision_user
+# has 0.875 to provision_clusters: such words must begin alike.
 _NEAR = 0.85
 _VERY_NEAR = 0.93
 # A word of fewer letters is one letter away from too many others.
@@ -27,14 +27,14 @@ _SHORTEST = 5
 _PLURAL = re.compile(r"(?:ies|(?<!s)s)(?=_|$)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "groups")
-"""What variables of Ansible and AWX begin with, and those that would be looked through for nothing."""
+"""Prefixes of Ansible's and AWX's variables, which need no check."""
 
 
 def meant(name: str, known: Collection[str]) -> str | None:
-    """The known name that a name nearly is, or None.
+    """Return the known name that a name resembles, or None.
 
-    The two are the same without underscores, or have the same number of words: ``adapter_config_map`` is
-    no slip of ``adapter_config``.
+    The two are equal without underscores, or have the same number of words: ``adapter_config_map`` is no
+    misspelling of ``adapter_config``.
     """
     if name in known or name.startswith(OTHERS):
         return None
@@ -48,9 +48,9 @@ def meant(name: str, known: Collection[str]) -> str | None:
 
 
 def slip_of(name: str, known: Collection[str]) -> str | None:
-    """The known name that differs from a name in one letter, an underscore or a plural only, or None.
+    """Return the known name that differs from a name in one letter, an underscore or a plural only, or None.
 
-    For names that nobody has addressed to us. A single word, such as ``stage``, is anybody's.
+    For names that may be meant for others. A single word, such as ``stage``, is ambiguous.
     """
     if name in known or name.startswith(OTHERS):
         return None
@@ -59,11 +59,12 @@ def slip_of(name: str, known: Collection[str]) -> str | None:
 
 
 def meant_or_cut(name: str, known: Collection[str], others: Mapping[str, str]) -> str | None:
-    """As ``meant``; also a word with two letters swapped, the first words of a known name, or another name of it.
+    """As ``meant``; also a word with two letters swapped, the first words of a known name, or a synonym of
+    it.
 
-    For names that somebody has given to us, such as keys of a cluster.
+    For names that were given to us, such as keys of a cluster.
 
-    :param others: what else known names are called -> the known name.
+    :param others: synonyms to their known names.
     """
     if name in known or name.startswith(OTHERS):
         return None
@@ -80,18 +81,18 @@ def meant_or_cut(name: str, known: Collection[str], others: Mapping[str, str]) -
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """The known name that is most like a name."""
+    """Return the known name that is most similar to a name."""
     return get_close_matches(name, list(known), n=1, cutoff=0.0)[0]
 
 
 def has_same_letters(name: str, other: str) -> bool:
-    """Whether two names differ in nothing but case, underscores and hyphens."""
+    """Return whether two names differ only in case, underscores and hyphens."""
     return _letters(name) == _letters(other)
 
 
 def _is_worded_alike(name: str, other: str) -> bool:
     mine, others = name.split("_"), other.split("_")
-    # Looked at for every variable of a run: what differs too much in length cannot be near.
+    # Called for every variable of a run: names of very different length cannot be similar.
     if len(mine) != len(others) or abs(len(name) - len(other)) > len(other) // 3:
         return False
     begins_alike = all(one[:1] == two[:1] for one, two in zip(mine, others))
@@ -107,7 +108,7 @@ def _is_slip(name: str, other: str) -> bool:
 
 
 def _is_typo(name: str, other: str) -> bool:
-    """Whether two neighbours have changed places, or a letter is missing or too many: not a plural's.
+    """Return whether two neighbours are swapped, or a letter is missing or extra, except a plural's.
 
     Another letter makes another word, as in ``stage`` and ``state``.
     """
@@ -119,7 +120,7 @@ def _is_typo(name: str, other: str) -> bool:
 
 
 def _is_one_edit(name: str, other: str) -> bool:
-    """Whether one letter is added, left out or another, or two neighbours have changed places."""
+    """Return whether one letter is added, missing or replaced, or two neighbours are swapped."""
     pairs = enumerate(zip(name, other))
     begin = next((place for place, (one, two) in pairs if one != two), min(len(name), len(other)))
     mine, others = name[begin:], other[begin:]
@@ -136,7 +137,7 @@ def _singular(name: str) -> str:
 # Each name of a run is compared with each known one.
 @lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
-    """A name in snake_case, whichever way it is written."""
+    """Return a name in snake_case, from any notation."""
     return _HUMP.sub("_", name).lower().replace("-", "_")
 
 

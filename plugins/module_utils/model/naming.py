@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The names, labels and annotations of seed 003, in one place.
+"""The names, labels and annotations of the job contract.
 
-Secret Manager's labels are lower case, 63 characters at most, of ``[a-z0-9_-]``;
-Kubernetes' may also hold upper case and dots, but begin and end with a letter or digit.
+Secret Manager's labels are lower case, at most 63 characters of ``[a-z0-9_-]``. Kubernetes' may also have
+upper case and dots, but begin and end with a letter or digit.
 """
 
 from __future__ import annotations
@@ -52,28 +52,28 @@ MANAGED_BY = "hyperfleet"
 CREATED_AT = "hyperfleet.io/created-at"
 _CREATED_BY = "hyperfleet.io/created-by"
 _STORED_AT = "hyperfleet.io/gcp-secret-path"
-# The version by its number; seed 003's own annotation always ends in ``latest``.
+# The version by its number. The job contract's own annotation always ends in ``latest``.
 STORED_VERSION = "hyperfleet.io/gcp-secret-version"
-# What only this collection writes.
+# Annotations that only this collection writes.
 KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT, STORED_VERSION)
 _ADAPTER = "pullsecret"
 _VERSION = "v1"
-# The API server's own rules: what it refuses would be found after other places have been written.
+# The API server's own rules: otherwise it would refuse a name after other secrets were written.
 KUBERNETES_NAME = re.compile(
     r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z"
 )
-"""A DNS subdomain, as Secrets and service accounts are called."""
+"""A DNS subdomain, the form of names of Secrets and service accounts."""
 KUBERNETES_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 """A DNS label."""
 _CLUSTER_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
-# The id of a project, with its domain where it has one, or its number.
+# The id of a project, with its domain if it has one, or its number.
 _PROJECT = re.compile(r"([a-z0-9-]+(\.[a-z0-9-]+)+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
 _SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,252}\Z")
 
 
 class _Rule(NamedTuple):
-    """What a name in an option may be. A value that breaks the rule may be anything, and is never quoted."""
+    """The rule for a name in an option. A value that breaks the rule may be anything, and is never quoted."""
 
     shape: re.Pattern[str]
     words: str
@@ -90,7 +90,7 @@ _RULES = {
     "cluster_id": _Rule(_CLUSTER_ID, f"at most 63 lower case letters, digits and dashes{_ENDS}"),
     "namespace": _Rule(KUBERNETES_NAMESPACE, f"at most 63 lower case letters, digits and dashes{_ENDS}"),
     "name": _Rule(KUBERNETES_NAME, f"lower case letters, digits, dashes and dots{_ENDS} of each part"),
-    # Of a secret in Secret Manager, which has aliases of versions, too.
+    # A secret in Secret Manager also has aliases of versions.
     "version": _Rule(re.compile(r"[A-Za-z0-9_-]{1,63}\Z"), "the number of a version, or latest"),
     # In the data of a Kubernetes Secret.
     "key": _Rule(re.compile(r"[A-Za-z0-9._-]{1,253}\Z"), "letters, digits, dashes, dots and underscores"),
@@ -98,19 +98,19 @@ _RULES = {
 
 
 def allows(kind: str, text: str) -> bool:
-    """Whether a text can be a name of this kind, and is no encoded credential.
+    """Return whether a text can be a name of this kind, and is not an encoded credential.
 
-    :param kind: ``project``, ``secret``, ``version``, ``location``, ``cluster_id``, ``namespace``,
-        ``name`` (of a Secret or service account), or ``key`` (in a Secret's data).
+    :param kind: ``project``, ``secret``, ``version``, ``location``, ``cluster_id``, ``namespace``, ``name``
+        (of a Secret or service account), or ``key`` (in a Secret's data).
     """
     return bool(_RULES[kind].shape.match(text)) and not holds_secret(text)
 
 
 def check_name(kind: str, text: str, option: str = "") -> str:
-    """The name.
+    """Return the name if it is valid.
 
-    :param option: where it stands, if it is not called as its kind is.
-    :raises WrongOption: it is no such name. Quotes nothing of the text.
+    :param option: its option, if it is not named as its kind.
+    :raises WrongOption: it is invalid. Quotes nothing of the text.
     """
     if not text:
         raise WrongOption(option or kind, "is empty")
@@ -120,12 +120,12 @@ def check_name(kind: str, text: str, option: str = "") -> str:
 
 
 def shown_name(kind: str, text: str | None) -> str:
-    """The name for a message, if it is one of its kind."""
+    """Return the name for a message, if it is valid."""
     return text if text and allows(kind, text) else "(not shown)"
 
 
 def key_called(kind: str, key: str, position: int, *, is_right: bool = True) -> str:
-    """``label 'env'``, or ``label 2`` where the key itself is wrong.
+    """Return ``label 'env'``, or ``label 2`` if the key itself is invalid.
 
     :param position: from 0.
     """
@@ -134,7 +134,7 @@ def key_called(kind: str, key: str, position: int, *, is_right: bool = True) -> 
 
 
 def check_cluster_id(cluster_id: str) -> str:
-    """The id, if it can be a label's value and a part of both secrets' names."""
+    """Return the id, if it can be a label's value and a part of both secrets' names."""
     return check_name("cluster_id", cluster_id)
 
 
@@ -149,7 +149,7 @@ def kubernetes_secret_name(cluster_id: str) -> str:
 
 
 def with_secret_names(cluster: Cluster) -> Cluster:
-    """The cluster with the names of both secrets. They follow from its id where no others are given.
+    """Return the cluster with the names of both secrets, by default derived from its id.
 
     :raises WrongOption: the id cannot be a part of a name.
     """
@@ -161,7 +161,7 @@ def with_secret_names(cluster: Cluster) -> Cluster:
 
 
 def gcp_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, str]:
-    """What the secret in Secret Manager carries."""
+    """Return the labels of the secret in Secret Manager."""
     labels = {
         "managed-by": MANAGED_BY,
         "adapter": _ADAPTER,
@@ -176,7 +176,7 @@ def gcp_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, st
 
 
 def kubernetes_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, str]:
-    """What the secret in the management cluster carries."""
+    """Return the labels of the secret in the management cluster."""
     labels = {"managed-by": MANAGED_BY, "adapter": _ADAPTER, "hyperfleet-version": _VERSION}
     if cluster_id:
         labels["cluster-id"] = check_cluster_id(cluster_id)
@@ -188,9 +188,9 @@ def kubernetes_labels(cluster_id: str | None, cluster_name: str | None) -> dict[
 def kubernetes_annotations(
     gcp_secret_path: str | None, version: StoredVersion | None = None
 ) -> dict[str, str]:
-    """Annotations that are kept right; ``created-at`` is only set at creation.
+    """Return the annotations that are kept right; ``created-at`` is only set at creation.
 
-    :param version: what the secret holds; None where that is no version of Secret Manager.
+    :param version: the version that the secret holds; None if it is not from Secret Manager.
     """
     annotations = {_CREATED_BY: "pullsecret-adapter"}
     if gcp_secret_path:
@@ -201,11 +201,11 @@ def kubernetes_annotations(
 
 
 def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
-    """Refuse a user's annotation that says something to the collection itself, or would be overwritten.
+    """Refuse a user's annotation that the collection itself uses or would overwrite.
 
     :param annotations: their keys.
-    :param kept: the keys that only the collection writes in this place.
-    :raises ConfigurationError: naming the first.
+    :param kept: the keys that only the collection writes there.
+    :raises ConfigurationError: names the first one.
     """
     ours = frozenset(kept)
     for key in annotations:
@@ -214,10 +214,11 @@ def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
 
 
 def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
-    """A user's labels, annotations or headers as text: of YAML's numbers and booleans as YAML writes them.
+    """Return a user's labels, annotations or headers as text; YAML's numbers and booleans as YAML writes
+    them.
 
-    :param option: what the mapping is called, such as ``annotations``.
-    :raises WrongOption: a key or value is nothing that has one text.
+    :param option: the name of the mapping, such as ``annotations``.
+    :raises WrongOption: a key or value has no single text.
     """
     made: dict[str, str] = {}
     for key, value in (given or {}).items():
@@ -235,9 +236,9 @@ def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
 
 
 def registries(given: Mapping[Any, Any] | None) -> dict[str, Any]:
-    """The option ``policy`` by registries' names; YAML's numbers as text, as JSON would make of them.
+    """Return the option ``policy`` by registries' names; YAML's numbers become text, as in JSON.
 
-    :raises ConfigurationError: a key is no name, or two keys of one registry have different layers.
+    :raises ConfigurationError: a key is not a name, or two keys of one registry have different layers.
     """
     made: dict[str, Any] = {}
     layers: dict[str, Any] = {}
@@ -256,11 +257,11 @@ def registries(given: Mapping[Any, Any] | None) -> dict[str, Any]:
 
 
 def check_labels_not_kept(labels: Mapping[str, str], ours: Mapping[str, str]) -> None:
-    """Refuse a user's label that would be overwritten; ``cluster-id`` always, since it says whose it is.
+    """Refuse a user's label that would be overwritten; ``cluster-id`` always, because it names the owner.
 
     :param labels: the user's.
-    :param ours: what the collection writes in this place. The same value is no contradiction.
-    :raises ConfigurationError: naming the first.
+    :param ours: the labels that the collection writes there. The same value is accepted.
+    :raises ConfigurationError: names the first one.
     """
     for key, value in labels.items():
         if (key in ours or key == "cluster-id") and ours.get(key) != value:
@@ -268,9 +269,9 @@ def check_labels_not_kept(labels: Mapping[str, str], ours: Mapping[str, str]) ->
 
 
 def owner_problem(labels: Mapping[str, str], cluster_id: str | None) -> str | None:
-    """Why an object that is there is not ours, or None where it is.
+    """Return why an existing object is not ours, or None if it is.
 
-    The rule is seed 003's "GCP Secret Already Exists (Different Owner)".
+    The rule is the job contract's for a secret of another owner.
     """
     owner = labels.get("managed-by")
     if owner != MANAGED_BY:

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What became of one target: the shape of a result, a diff and a log line.
+"""The result of one target, in the form of a result, a diff and log entries.
 
-Everything here is printed somewhere.  It holds names, counts, times and keyed
-digests, never a value.
+Everything here is printed somewhere. It holds names, counts, times and keyed digests, never a value.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ _RESTORED = "restored from "
 
 
 def restored_from(version: str) -> str:
-    """The action that adds a version with the docker config of an older one."""
+    """Return the action for adding a version with the docker config of an older one."""
     return f"{_RESTORED}{version}"
 
 
 def adds_version(action: str) -> bool:
-    """Whether an action adds a version to a secret."""
+    """Return whether an action adds a version to a secret."""
     return action == VERSION_ADDED or action.startswith(_RESTORED)
 
 
 class Journal:
-    """The operations on one target, in order, as seed 003's structured log wants them.
+    """The operations on one target, in order, in the form of the job contract's structured log.
 
     :param phase: ``gcp-secret-manager`` or ``k8s-secret``.
     """
@@ -48,7 +47,7 @@ class Journal:
         self._mark = time.monotonic()
 
     def note(self, operation: str, message: str, *, level: str = "info", **fields: Any) -> None:
-        """Add an entry; its duration, in milliseconds, is the time since the one before."""
+        """Add an entry; its duration, in milliseconds, is the time since the previous one."""
         now = time.monotonic()
         self.entries.append(
             {
@@ -64,7 +63,7 @@ class Journal:
         self._mark = now
 
     def retry(self, attempt: int, pause: float, error: PullSecretError) -> None:
-        """The observer that a ``Deadline`` takes."""
+        """Record a retry; called by a ``Deadline``."""
         self.retries += 1
         self.note("retry", f"try {attempt} failed, next in {pause:.1f} s: {error.message}", level="warn")
 
@@ -73,9 +72,10 @@ class Journal:
 class Outcome:
     """One target's result.
 
-    :param place: the full name of what was to be written.
-    :param before: what was there, or None; :param after: what is there now, or would be.
-    :param provenance: registry -> name of the layer that it came from.
+    :param place: the full name of the secret or file.
+    :param before: the previous content, or None.
+    :param after: the content now, or in a real run.
+    :param provenance: registry to the name of its layer.
     """
 
     id: str
@@ -101,7 +101,7 @@ class Outcome:
             self.actions.append(action)
 
     def differs(self, name: str, before: str | None, after: str | None) -> None:
-        """Show in the diff what else is different; None is a side that has none of it."""
+        """Show another difference in the diff; None is a side without a value."""
         if before is not None:
             self.metadata_before = {**self.metadata_before, name: before}
         if after is not None:
@@ -109,20 +109,20 @@ class Outcome:
 
     @property
     def written(self) -> bool:
-        """Whether something was written for good."""
+        """Return whether something was written for good."""
         return self._settled > 0
 
     def settle(self) -> None:
-        """What was recorded so far has been written: it stays, even if a later step starts again."""
+        """Keep what was recorded so far: it was written, even if a later step starts again."""
         self._settled = len(self.actions)
 
     def restart(self) -> None:
-        """Forget what was intended and not written, since it is decided again."""
+        """Forget what was intended and not written, because it is decided again."""
         del self.actions[self._settled :]
         self.changed = bool(self.actions)
 
     def result(self, digest_key: bytes) -> dict[str, Any]:
-        """The entry of ``targets`` in the module's result."""
+        """Return the entry of ``targets`` in the module's result."""
         shown = displayed(self.provenance)
         entry: dict[str, Any] = {
             "id": self.id,
@@ -143,8 +143,8 @@ class Outcome:
         return entry
 
     def diff(self, digest_key: bytes) -> dict[str, str]:
-        """A diff of registries and digests, in the form that ``--diff`` shows."""
-        # Nothing is to be held by what is deleted; then no credential differs either.
+        """Return a diff of registries and digests, in the form that ``--diff`` shows."""
+        # A deleted secret holds nothing, so no credential differs either.
         differences = Changes() if self.after is None else changes(self.before, self.after)
         shown = displayed(*(config.registries for config in (self.before, self.after) if config is not None))
         return {
@@ -165,7 +165,7 @@ def _listing(
     lines = [f"{name}: {value}" for name, value in sorted(metadata.items())]
     if config is not None:
         lines.append(f"digest: {digest(config, key)}")
-        # A registry whose credential changed stands on both sides: mark it, or the diff would hide it.
+        # A registry whose credential changed is on both sides: mark it, or the diff would hide it.
         lines += [
             f"registry {name}" + (" (credential differs)" if name in differences.changed else "")
             for name in map(shown.__getitem__, config.registries)

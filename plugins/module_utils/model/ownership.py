@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose an object is, and what may be done with one that is not ours: one rule for all places."""
+"""Who owns an object, and what is allowed with objects of other owners. One rule for all places."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def foreign(
     delete: bool,
     name_key: str | None = None,
 ) -> OwnershipConflict | None:
-    """The refusal of an object that is not ours, or None where the work may go on.
+    """Return the refusal of an object that is not ours, or None if the work may continue.
 
-    ``adopt`` is for writing only: to delete an object of another owner, adopt it first.
-    Without ``cluster_id`` a cluster's object may be written, but not deleted.
+    ``adopt`` is for writing only: to delete an object of another owner, adopt it first. Without
+    ``cluster_id`` a cluster's object may be written, but not deleted.
 
     :param labels: the object's.
     :param place: the object's full name.
-    :param name_key: the key of a cluster that gives the object another name; None where there is none.
+    :param name_key: the key of a cluster that gives the object another name; None if there is none.
     """
     problem = owner_problem(labels, cluster_id)
     other = labels.get("cluster-id")
     if problem is None and delete and other and not cluster_id:
-        # A name alone may be a slip, and what a cluster pulls with cannot be had back.
+        # A name alone may be a mistake, and a cluster's deleted credentials cannot be restored.
         return OwnershipConflict(
             f"{place} exists but belongs to cluster {other}",
             f"nothing was deleted; set cluster_id: {other} to delete it",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where Google may keep a secret: the policy's text in a cluster's spec and the Job's environment.  Pure."""
+"""Parses the replication policy in a cluster's spec and the Job's environment. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ __all__ = ["Replication", "check_locations", "parse_replication"]
 
 
 class Replication(NamedTuple):
-    """A replication policy in the words of the module.
+    """A replication policy as module options.
 
-    :param replication: ``automatic`` or ``user_managed``; :param locations: of the second.
+    :param replication: ``automatic`` or ``user_managed``.
+    :param locations: for ``user_managed``.
     """
 
     replication: str
@@ -27,11 +28,11 @@ class Replication(NamedTuple):
 
 
 def parse_replication(policy: Any, name: str) -> Replication:
-    """The one reading of a policy's text, ``automatic`` or ``user-managed:LOCATION,LOCATION``.
+    """Parse a policy's text, ``automatic`` or ``user-managed:LOCATION,LOCATION``.
 
-    What is not understood must not become automatic, which is everywhere in the world.
+    An invalid policy must not become automatic, which means everywhere in the world.
 
-    :param name: what an error calls it, such as ``REPLICATION_POLICY`` or its path in a cluster's spec.
+    :param name: its name for errors, such as ``REPLICATION_POLICY`` or its path in a cluster's spec.
     :raises ConfigurationError: it is anything else.
     """
     neither = f"{name} must be automatic or user-managed:LOCATION,LOCATION"
@@ -54,16 +55,16 @@ def parse_replication(policy: Any, name: str) -> Replication:
 
 
 def _shape(policy: Any) -> str:
-    """What it is instead of a string; the first key says of a mapping whether it is Google's own form."""
+    """Return its type if it is not a string; a mapping's first key shows whether it has Google's own form."""
     if not isinstance(policy, Mapping):
         return "not a string"
     return f"a mapping with {shown(str(next(iter(policy))))}" if policy else "an empty mapping"
 
 
 def check_locations(locations: Sequence[str]) -> None:
-    """Of user-managed replicas.
+    """Check the locations of user-managed replicas.
 
-    :raises WrongOption: one is no name of a location, or named twice.
+    :raises WrongOption: one is not the name of a location, or is repeated.
     """
     for index, location in enumerate(locations):
         check_name("location", location, f"locations[{index}]")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which version of a stored secret a place holds, and which of two it should hold.  Pure."""
+"""Decides which of two versions of a stored secret a place should hold. Pure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,17}\Z")
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """A version by its number, of a store whose versions have an order.
+    """A version by its number, in a store with ordered versions.
 
-    :param secret: its address, such as ``projects/P/secrets/S``, as the user names it. The id and the number
-        of a project count as two: where a version is gone, no answer names the other spelling.
+    :param secret: its address, such as ``projects/P/secrets/S``, in the user's spelling. The id and the
+        number of a project count as different: if a version is deleted, no response names the other spelling.
     """
 
     secret: str
@@ -31,7 +31,7 @@ class StoredVersion:
 
     @classmethod
     def parse(cls, text: str | None) -> StoredVersion | None:
-        """The name of a version read back; None for none, for an alias, and for what is no such name."""
+        """Parse the name of a version; None for an absent name, an alias, or an invalid one."""
         secret, _between, number = (text or "").rpartition(_BETWEEN)
         if _BETWEEN in secret or not all(secret.split("/")) or not _NUMBER.match(number):
             return None
@@ -39,14 +39,14 @@ class StoredVersion:
 
 
 def must_stay(held: StoredVersion | None, wanted: StoredVersion | None) -> bool:
-    """Whether a place must keep the version that it holds: the other is an older one of the same secret.
+    """Return whether a place must keep its version, because the other is an older one of the same secret.
 
-    Without this rule a run that is overtaken by another puts the older version in the place of the newer one.
-    The rule does not know whether the newer one can still be read: one that is disabled, destroyed or gone
-    does not stay.
+    Without this rule, a run that is overtaken by another replaces the newer version by the older one. The
+    rule does not know whether the newer one is still readable: a disabled, destroyed or deleted version does
+    not stay.
 
-    :param held: what the place says that it holds; None where it says nothing.
-    :param wanted: what the run would place; None where that is no version of a store.
+    :param held: the version that the place names; None without one.
+    :param wanted: the version that the run would place; None if it is not from a store.
     """
     if held is None or wanted is None or held.secret != wanted.secret:
         return False

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many results in one: counts, and a sentence that names the first failures."""
+"""Summarises many results: counts, and a sentence that names the first failures."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SHOWN = 5
 
 
 def counts(total: int, changed: Iterable[Any], failed: int) -> dict[str, int]:
-    """A ``summary``.
+    """Return a ``summary``.
 
-    :param changed: something true for each that was changed.
+    :param changed: a true value for each changed one.
     """
     return {"total": total, "changed": sum(1 for one in changed if one), "failed": failed}
 
 
 def failure_text(failed: Sequence[tuple[str, str]], total: int, what: str, rest: str = "") -> str:
-    """``2 of 7 targets failed: a: why; b: why``.
+    """Return ``2 of 7 targets failed: a: why; b: why``.
 
     :param failed: name and reason of each.
-    :param rest: where those are that are not named, as `` in failed_targets``.
+    :param rest: where the others are listed, as `` in failed_targets``.
     """
     shown = "; ".join(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
     more = f"; and {len(failed) - _SHOWN} more{rest}" if len(failed) > _SHOWN else ""
@@ -34,7 +34,7 @@ def failure_text(failed: Sequence[tuple[str, str]], total: int, what: str, rest:
 
 
 def failures(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The entries of ``failed_targets``."""
+    """Return the entries of ``failed_targets``."""
     return [
         {name: result[name] for name in ("id", "place", "kind", "msg")}
         for result in results
@@ -43,15 +43,15 @@ def failures(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def not_run(said: str) -> dict[str, str]:
-    """Why a target has no result.
+    """Return why a target has no result.
 
-    :param said: what ended the task before it came to the target.
+    :param said: what ended the task before it handled the target.
     """
     return {"kind": "not_run", "msg": f"not reached: {said}"}
 
 
 def state_of(result: Mapping[str, Any]) -> str:
-    """What a table says of a target's result, which is empty where the task did not come to the target."""
+    """Return the state of a target in a table; empty if the task did not handle the target."""
     if not result:
         return "not reached"
     done = list(result.get("actions") or ())
@@ -61,7 +61,7 @@ def state_of(result: Mapping[str, Any]) -> str:
 
 
 def whole(results: list[dict[str, Any]], diffs: Sequence[Any] = ()) -> dict[str, Any]:
-    """A batch module's result, of its targets' results."""
+    """Return a batch module's result from its targets' results."""
     failed = failures(results)
     answer: dict[str, Any] = {
         "changed": any(result["changed"] for result in results),
@@ -74,7 +74,7 @@ def whole(results: list[dict[str, Any]], diffs: Sequence[Any] = ()) -> dict[str,
     if failed:
         named = [(str(entry["id"]), str(entry["msg"])) for entry in failed]
         answer["failed"] = True
-        # One target's failure is the task's.
+        # A task with one target has its failure.
         answer["msg"] = (
             named[0][1]
             if len(results) == 1

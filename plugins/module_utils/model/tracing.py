@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The header ``traceparent`` of W3C Trace Context.  Pure.
+"""The header ``traceparent`` of W3C Trace Context. Pure.
 
-Spans are not recorded here: a trace goes through this program as it came, into its log lines, its statuses,
-its Jobs and its requests.
+This program records no spans: it copies a trace into its log entries, statuses, Jobs and requests.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _LONGEST = 512
 
 
 def trace_id(traceparent: Any) -> str | None:
-    """The trace's id; None for what is no traceparent."""
+    """Return the trace's id; None for an invalid traceparent."""
     if not isinstance(traceparent, str) or len(traceparent) > _LONGEST:
         return None
     found = _FORM.match(traceparent)

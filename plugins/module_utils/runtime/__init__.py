@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How any work runs: batches, retries, deadlines, HTTP, files, bounded YAML and masks.
+"""How work runs: batches, retries, deadlines, HTTP, files, bounded YAML and masks.
 
 Imports model and dockerconfig.
 Public: every module.

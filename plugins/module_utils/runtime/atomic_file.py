@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Replacing a secret file in one step: readers see the old content or the new one, never none or half.
+"""Replaces a secret file atomically: readers see the old content or the new one, never none or half.
 
-The new content is written beside the file under one fixed name, so that a writer that is killed leaves one
-file at most, which the next writer uses again.  Its lock keeps two writers apart, and goes with its holder.
+The new content is written beside the file under one fixed name. A killed writer leaves at most one file,
+which the next writer uses again. Its lock keeps two writers apart, and ends with its holder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["LABEL", "label_of", "read_open", "read_regular", "remove_file", "rem
 
 LABEL = "security.selinux"
 
-# Far more than any docker config, or the document around one, can be.
+# Far more than any docker config, or the document around one.
 _LARGEST = 16 * 1024 * 1024
 _AT_ONCE = 64 * 1024
 _LOCK_SECONDS = 30.0
@@ -36,15 +36,15 @@ def replace_file(
     label: bytes | None = None,
     lock_seconds: float = _LOCK_SECONDS,
 ) -> None:
-    """Make ``path`` hold ``payload``, with the owner and the SELinux label that it has.
+    """Write ``payload`` to ``path``, keeping the file's owner and SELinux label.
 
     :param path: not a symbolic link: the link would be replaced.
     :param mode: the file's permission bits; until it is complete only its owner may read it.
-    :param owner: user and group, and :param label: an SELinux label, where the file is no longer there to
-    show them.
-    :param lock_seconds: how long another writer, who has the lock, is waited for.
+    :param owner: user and group, if the file does not exist to show them.
+    :param label: an SELinux label, in the same case.
+    :param lock_seconds: how long to wait for another writer.
     :raises TimeoutError: the other writer took longer.
-    :raises OSError: nothing has changed then.
+    :raises OSError: nothing has changed.
     """
     temporary = _temporary(path)
     handle = _locked(temporary, lock_seconds)
@@ -57,7 +57,7 @@ def replace_file(
         os.fchmod(handle, mode)
         _set_owner(handle, owner if owner is not None else _owner_of(path))
         os.fsync(handle)
-        # Still under the lock: a writer that waits for it finds that the file has moved, and makes its own.
+        # Still under the lock: a waiting writer finds that the file has moved, and creates its own.
         os.replace(temporary, path)
     except BaseException:
         if _is_at(handle, temporary):
@@ -69,7 +69,7 @@ def replace_file(
 
 
 def remove_file(path: str) -> None:
-    """Remove a file for good; nothing if it is not there."""
+    """Delete a file for good; do nothing if it does not exist."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -78,7 +78,7 @@ def remove_file(path: str) -> None:
 
 
 def remove_leftover(path: str) -> None:
-    """Remove what a killed writer left beside ``path``; one that is being written stays."""
+    """Delete what a killed writer left beside ``path``, unless a writer uses it."""
     temporary = _temporary(path)
     if not os.path.lexists(temporary):
         return
@@ -91,7 +91,7 @@ def remove_leftover(path: str) -> None:
         if _is_at(handle, temporary):
             os.unlink(temporary)
     except OSError:
-        # Another process is writing it, or the directory is not ours to clean.
+        # Another process is writing it, or we may not write to the directory.
         return
     finally:
         os.close(handle)
@@ -108,13 +108,13 @@ def _open(path: str, flags: int) -> int:
 
 
 def _locked(temporary: str, seconds: float) -> int:
-    """Open the file, made if need be, with its lock held."""
+    """Open the file, created if necessary, with its lock held."""
     end = time.monotonic() + seconds
     while True:
         handle = _open(temporary, os.O_RDWR | os.O_CREAT)
         try:
             if not _is_ours(handle):
-                # Put there by another user, who could read along: in a directory that others may write to.
+                # Put there by another user, who could read along, in a directory that others may write to.
                 os.unlink(temporary)
             else:
                 _lock(handle, end)
@@ -128,7 +128,7 @@ def _locked(temporary: str, seconds: float) -> int:
 
 
 def _lock(handle: int, end: float) -> None:
-    """:raises TimeoutError: another process had the lock until that monotonic time."""
+    """:raises TimeoutError: another process held the lock until that monotonic time."""
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -179,11 +179,11 @@ def _set_owner(handle: int, owner: tuple[int, int] | None) -> None:
 
 
 def label_of(path: str | int) -> bytes | None:
-    """A file's SELinux label; None where there is none, or no file."""
+    """Return a file's SELinux label; None without one, or without a file."""
     try:
         return os.getxattr(path, LABEL)
     except (OSError, AttributeError):
-        # Neither every file system nor every system has labels.
+        # Not every file system or operating system has labels.
         return None
 
 
@@ -193,7 +193,7 @@ def _set_label(handle: int, label: bytes | None) -> None:
 
 
 def _sync_directory(path: str) -> None:
-    """Make the name as durable as the content; the file is in its place whether or not that works."""
+    """Make the name as durable as the content; the file is replaced even if that fails."""
     try:
         handle = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -207,9 +207,9 @@ def _sync_directory(path: str) -> None:
 
 
 def read_regular(path: str) -> tuple[bytes, int]:
-    """A regular file's content and mode.
+    """Return a regular file's content and mode.
 
-    Opened without blocking, since a pipe without a writer would hang past every time limit.
+    It is opened without blocking, because a pipe without a writer would exceed every time limit.
 
     :raises OSError: also for a pipe, a device, a directory, and a file of more than 16 MiB.
     """
@@ -222,7 +222,7 @@ def read_regular(path: str) -> tuple[bytes, int]:
 
 
 def read_open(handle: int) -> tuple[bytes, os.stat_result]:
-    """What an open regular file holds, and its status.
+    """Return the content and the status of an open regular file.
 
     :raises OSError: as ``read_regular``.
     """
@@ -232,7 +232,7 @@ def read_open(handle: int) -> tuple[bytes, os.stat_result]:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
     content = bytearray()
-    # One read for what there is, and one that finds the end; meanwhile the file may have grown.
+    # One read for the content, and one for the end; the file may have grown meanwhile.
     while status.st_size <= _LARGEST and len(content) <= _LARGEST:
         part = os.read(handle, max(status.st_size, _AT_ONCE))
         if not part:

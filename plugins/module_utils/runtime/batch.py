@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many targets in one process: bounded concurrency, one result each, progress, an orderly end."""
+"""Handles many targets in one process: bounded concurrency, one result each, progress, an orderly end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 @dataclass(frozen=True)
 class Failure:
-    """A target that could not be done, in words that are safe to print."""
+    """A target that failed, with a message that is safe to print."""
 
     kind: str
     message: str
@@ -41,7 +41,9 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """Our own errors as they are; anything else by its type and line only: its text may hold a value."""
+        """Keep our own errors unchanged. Of any other error keep only type and line: its message may hold a
+        value.
+        """
         if isinstance(error, PullSecretError):
             return cls(error.kind, error.message, error.hint)
         frames = traceback.extract_tb(error.__traceback__)
@@ -50,9 +52,9 @@ class Failure:
 
 
 class Progress:
-    """Writes how far the batch is, to a small file that the action plugin reads.
+    """Writes the progress of the batch to a small file that the action plugin reads.
 
-    The file is replaced whole at most five times a second; it holds counts only.
+    The file is replaced at most five times a second and holds counts only.
     """
 
     _INTERVAL = 0.2
@@ -65,7 +67,7 @@ class Progress:
         self._next = 0.0
 
     def advance(self, *, failed: bool) -> None:
-        """One more target is handled."""
+        """Count one more target."""
         self._done += 1
         self._failed += failed
         if self._path and (time.monotonic() >= self._next or self._done == self._total):
@@ -78,7 +80,7 @@ class Progress:
                 json.dump({"done": self._done, "total": self._total, "failed": self._failed}, stream)
             os.replace(path + ".new", path)
         except OSError:
-            # Nobody reads it any more; the work matters, not the display.
+            # Nobody reads it any more. The work matters, not the display.
             self._path = None
 
 
@@ -91,10 +93,10 @@ def run_batch(
     progress: Progress | None = None,
     failed: Callable[[Any], bool] = lambda result: isinstance(result, Failure),
 ) -> list[Any]:
-    """``work`` for each target, ``concurrency`` at a time; the results in the targets' order.
+    """Call ``work`` for each target, ``concurrency`` at a time; return the results in the targets' order.
 
-    A result is what ``work`` returned or a ``Failure``.  Once ``stop`` is set no further target is
-    begun: those that were not are failures of kind ``stopped``, and the next run does them.
+    A result is what ``work`` returned or a ``Failure``. Once ``stop`` is set, no further target is begun. The
+    others fail with kind ``stopped``, and the next run handles them.
     """
     results: list[Any] = [Failure("stopped", "not started: the run was ended", "run it again")] * len(targets)
     waiting = iter(range(len(targets)))
@@ -127,8 +129,8 @@ def run_batch(
             while thread.is_alive():
                 thread.join(_WAKE)
     except BaseException:
-        # Ansible's own time limit for a task is raised in here. Nothing more is begun; what is begun ends
-        # as it does when a process is killed, and the next run finds out how far it came.
+        # Ansible raises its own time limit for a task in here. Nothing more is begun. Work in progress ends
+        # as in a killed process, and the next run finds its state.
         stop.set()
         raise
     return results
@@ -136,17 +138,18 @@ def run_batch(
 
 @contextmanager
 def stop_on_signals(stop: threading.Event) -> Iterator[list[int]]:
-    """SIGTERM, SIGINT and SIGHUP end the run in order: it finishes what it has begun, and reports results.
+    """On SIGTERM, SIGINT and SIGHUP, finish the work in progress and report results.
 
-    Gives the numbers of the signals that came.  Outside the main thread Python gives no signals, and the
-    code that started the thread has to set ``stop``.
+    Yields the numbers of the received signals. Python delivers no signals outside the main thread; there, the
+    code that started the thread must set ``stop``.
     """
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield came
         return
 
-    # A handler must take no lock: what it interrupts, such as the handler of an earlier signal, may hold it.
+    # A handler must take no lock: the interrupted code, such as the handler of an earlier signal, may hold
+    # it.
     signals: SimpleQueue[int] = SimpleQueue()
 
     def follow() -> None:
@@ -156,7 +159,7 @@ def stop_on_signals(stop: threading.Event) -> Iterator[list[int]]:
 
     follower = threading.Thread(target=follow, name="signals", daemon=True)
     follower.start()
-    # A run under nohup goes on when its terminal is closed.
+    # A run under nohup continues when its terminal is closed.
     ending = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, lambda number, _frame: signals.put(number)) for number in ending}
     try:

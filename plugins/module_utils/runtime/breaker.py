@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A place that does not answer is not asked a thousand times: after some failures in a row no more."""
+"""Stops calling a service that does not answer: after some failures in a row no more calls are made."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 # Each of them was tried as often as the retry policy says.
 _IN_A_ROW = 8
-# What tells of the place, and not of the one cluster.
+# Errors of the service, not of one cluster.
 _OUT_OF_REACH = frozenset({"unavailable", "timeout", "quota"})
 
 
 class Breaker:
-    """One place in one run.  Thread-safe."""
+    """One service in one run. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,11 +31,11 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether the place is given up for this run."""
+        """Whether the service is given up for this run."""
         return self._failures >= _IN_A_ROW
 
     def call(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives or raises; the last error at once, where the place is given up."""
+        """Return or raise what ``work`` does; raise the last error at once if the service is given up."""
         last = self._last
         if last is not None and self.is_open:
             raise repeated_error(last)
@@ -46,7 +46,7 @@ class Breaker:
                 self._count(error)
             raise
         with self._lock:
-            # What is given up stays so: an answer that comes late must not begin it all again.
+            # It stays given up: a late answer must not start new calls.
             if self._failures < _IN_A_ROW:
                 self._failures = 0
         return given

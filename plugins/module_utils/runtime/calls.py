@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How often the places were asked, what they answered, and how long it took; no object's name, no value."""
+"""Counts requests by operation and status, with their time; no object's name, no value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VERBS = {"POST": "create", "PUT": "replace", "PATCH": "patch", "DELETE": "delet
 
 
 class Call:
-    """One request. Its sender sets ``status``: the HTTP status of the answer."""
+    """One request. Its sender sets ``status``: the HTTP status of the response."""
 
     NO_ANSWER: ClassVar[str] = "none"
 
@@ -30,7 +30,7 @@ class Call:
 
 
 class Calls:
-    """Counts requests, tries again counted each; thread-safe."""
+    """Counts requests, including each retry. Thread-safe."""
 
     GCP: ClassVar[str] = "gcp"
     KUBERNETES: ClassVar[str] = "k8s"
@@ -41,9 +41,9 @@ class Calls:
 
     @contextmanager
     def timed(self, api: str, operation: str, also: Calls | None = None) -> Iterator[Call]:
-        """Around one request, whatever becomes of it.
+        """Time one request, whatever its result.
 
-        :param also: where it is counted as well: the calls of the one target that it is made for.
+        :param also: another counter: the calls of the one target for which it is made.
         """
         call = Call()
         started = time.monotonic()
@@ -51,28 +51,28 @@ class Calls:
             yield call
         finally:
             seconds = time.monotonic() - started
-            # An IntEnum's text is not its number everywhere.
+            # str() of an IntEnum is not its number in every Python.
             status = str(int(call.status)) if isinstance(call.status, int) else call.status
             for calls in (self, also):
                 if calls is not None:
                     calls.add(api, operation, status, 1, seconds)
 
     def add(self, api: str, operation: str, status: str, count: int, seconds: float) -> None:
-        """Count so many requests; a negative number takes them back."""
+        """Add a number of requests; a negative number subtracts them."""
         with self._lock:
             key = api, operation, status
             before, took = self._counted.get(key, (0, 0.0))
             self._counted[key] = before + count, took + seconds
 
     def merge(self, other: Calls, sign: int = 1) -> None:
-        """Count what another counted; with -1 take it back."""
+        """Add the counts of another counter; -1 subtracts them."""
         with other._lock:
             counted = sorted(other._counted.items())
         for (api, operation, status), (count, seconds) in counted:
             self.add(api, operation, status, sign * count, sign * seconds)
 
     def of(self, api: str) -> list[dict[str, Any]]:
-        """``operation``, ``status_code``, ``count`` and ``seconds`` (together), by operation and code."""
+        """Return ``operation``, ``status_code``, ``count`` and ``seconds`` (total), by operation and code."""
         with self._lock:
             counted = sorted(self._counted.items())
         return [
@@ -89,10 +89,10 @@ class Calls:
 
 @dataclass
 class Spent:
-    """What was spent on one target.
+    """Requests and time of one target.
 
     :param calls: requests that were made for it alone.
-    :param seconds: that its work took, with all waiting.
+    :param seconds: the time of its work, including all waiting.
     """
 
     calls: Calls = field(default_factory=Calls)
@@ -100,12 +100,12 @@ class Spent:
 
 
 def snake(method: str) -> str:
-    """``add_secret_version`` of ``AddSecretVersion``."""
+    """Return ``add_secret_version`` for ``AddSecretVersion``."""
     return _WORDS.sub("_", method).lower()
 
 
 def kubernetes_operation(method: str, path: str) -> str:
-    """``get_secret``, ``list_secrets``, ``create_job``: of a request, without the names in it."""
+    """Return ``get_secret``, ``list_secrets``, ``create_job`` for a request, without the names in it."""
     parts = path.strip("/").split("/")
     # /api/v1/… and /apis/GROUP/VERSION/…
     parts = parts[3:] if parts[0] == "apis" else parts[2:]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The time as the programs of a node see it, so that a test can have one of its own."""
+"""The clock of the programs on a node, which tests replace."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """Time, as the node's work sees it; tests have another one."""
+    """The time for the node's work; tests replace it."""
 
     def monotonic(self) -> float:
-        """Seconds since some time; for time limits."""
+        """Seconds since an arbitrary time, for time limits."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
@@ -23,5 +23,5 @@ class Clock:
         time.sleep(seconds)
 
     def now(self) -> float:
-        """Seconds since the epoch; for what is kept."""
+        """Seconds since the epoch, for stored times."""
         return time.time()

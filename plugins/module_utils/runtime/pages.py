@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lists that come in pages: each ends, whatever the server answers."""
+"""Reads lists in pages, with an end whatever the server answers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["MOST_PAGES", "all_pages", "endless"]
 T = TypeVar("T")
 
 MOST_PAGES = 10_000
-"""Of one list: a million clusters at 100 a page, five million objects of Kubernetes at 500."""
-# Characters; Kubernetes' tokens have some hundred, and go into the next request's address.
+"""Of one list: a million clusters at 100 a page, five million Kubernetes objects at 500."""
+# Characters. Kubernetes' tokens have some hundred, and go into the next request's URL.
 _LONGEST_TOKEN = 8192
 
 
 def all_pages(page: Callable[[str], tuple[Iterable[T], Any]], where: str) -> Iterator[T]:
-    """What is on all pages of a list that names each page's successor.
+    """Yield everything on all pages of a list that names each page's successor.
 
-    :param page: takes a page's token, "" for the first, and gives what is on it and the token of the next
-        page, which is empty on the last one.
+    :param page: called with a page's token, "" for the first; returns the page's content and the token of the
+        next page, which is empty on the last one.
     :param where: the list, for messages.
-    :raises PullSecretError: after what was on the pages, where a token comes again or the pages do not end.
+    :raises PullSecretError: after the pages' content, if a token is repeated or the pages do not end.
     """
     token = ""
     seen: set[str] = set()
@@ -47,9 +47,9 @@ def all_pages(page: Callable[[str], tuple[Iterable[T], Any]], where: str) -> Ite
 
 
 def endless(where: str, answer: str) -> PullSecretError:
-    """The error for a list that its server does not end.
+    """Return the error for a list that its server does not end.
 
-    :param answer: what the server says.
+    :param answer: what the server returned.
     """
     return PullSecretError(
         f"{where}: the list does not end: {answer}",

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Connections to one server that are kept, over the standard library alone, for a program that has to be small.
+"""Keeps connections to one server with the standard library alone, for programs that must be small.
 
-In the shape of ``transport``, which is over urllib3; the programs that are small have this one wire.
+It has the interface of ``transport``, which uses urllib3.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .wire import LARGEST, HttpConnection, WireError
 
 __all__ = ["PlainTransport", "server"]
 
-# Seconds; one that was not used for longer may be closed on the other side.
+# Seconds. The other side may have closed a connection that was idle for longer.
 _KEPT = 5.0
 
 
 class PlainTransport:
-    """The connections to one server, as many as are used at once.  Thread-safe.
+    """The connections to one server, as many as are used at once. Thread-safe.
 
-    :param trust: gives the certificates to trust for a new connection; None where there is no TLS.
-    :param largest: bytes of an answer; a larger one is an error.
+    :param trust: returns the certificates to trust for a new connection; None without TLS.
+    :param largest: maximum bytes of a response; a larger one is an error.
     """
 
     def __init__(
@@ -56,11 +56,13 @@ class PlainTransport:
         body: bytes | None = None,
         largest: int | None = None,
     ) -> HttpAnswer:
-        """Ask once; the whole answer, whose headers have names in lower case, is there in time, or this raises.
+        """Send one request, and return the complete response within the time, or raise. Names of headers are
+        in lower case.
 
         :param target: the path and query.
-        :param largest: bytes of this answer, if fewer than of any.
-        :raises NoConnection: nothing was sent; :raises WireError: no whole answer.
+        :param largest: maximum bytes of this response, if less than the default.
+        :raises NoConnection: nothing was sent.
+        :raises WireError: no complete response.
         """
         deadline = time.monotonic() + seconds
         most = min(largest or self._largest, self._largest)
@@ -69,7 +71,7 @@ class PlainTransport:
         try:
             answer = _asked(connection, method, target, headers, body, seconds, most)
         except WireError:
-            # A server may close what it has answered on; what only reads is asked again where it did.
+            # A server may close a connection after its response. A request that only reads is then repeated.
             left = deadline - time.monotonic()
             if method != "GET" or not was_used or left <= 0:
                 raise
@@ -82,7 +84,7 @@ class PlainTransport:
         return answer
 
     def close(self) -> None:
-        """Close the connections that are not in use; the next request opens another."""
+        """Close idle connections; the next request opens another."""
         with self._lock:
             idle, self._idle = self._idle, []
         for dummy, connection in idle:
@@ -93,7 +95,7 @@ class PlainTransport:
             used, kept = self._idle.pop() if self._idle else (0.0, None)
         if kept is not None and time.monotonic() - used <= _KEPT:
             return kept
-        # The one that was used last is too old, and with it the others.
+        # The one that was used last is too old, and so are the others.
         self.close()
         if kept is not None:
             kept.close()
@@ -114,9 +116,9 @@ def _asked(
 
 
 def server(address: str, port: int) -> tuple[str, int]:
-    """The host and the port of ``HOST:PORT``, ``[IPV6]:PORT`` or ``HOST``.
+    """Return the host and the port of ``HOST:PORT``, ``[IPV6]:PORT`` or ``HOST``.
 
-    :param port: where it names none.
+    :param port: the default port.
     """
     host, colon, number = address.rpartition(":")
     if not colon or address.endswith("]"):

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Trying again: backoff of 1 s doubling to 30 s with jitter, inside a time limit.
+"""Retries: backoff of 1 s doubling to 30 s with jitter, inside a time limit.
 
-The rule is seed 003's "Retry Logic Module"; jitter keeps a thousand targets that
-failed together from coming back together.  A place that says when it wants to be asked
-again is not asked sooner.
+The rule is the retry logic of the job contract. Jitter keeps a thousand targets that failed together from
+returning together. A server's Retry-After is respected.
 """
 
 from __future__ import annotations
@@ -27,11 +26,13 @@ RetryObserver = Callable[[int, float, PullSecretError], None]
 
 
 def parse_retry_after(value: str | None) -> float | None:
-    """Seconds of an HTTP header Retry-After (RFC 9110, 10.2.3: seconds or a date); None for anything else."""
+    """Return the seconds of an HTTP header Retry-After (RFC 9110, 10.2.3: seconds or a date); None for
+    anything else.
+    """
     text = (value or "").strip()
     if text.isdecimal() and text.isascii() and len(text) <= 9:
         return float(text)
-    # Seldom a date, and never worth a hundredth of a second at each start.
+    # Rarely a date, so the module is not imported at each start, which takes a hundredth of a second.
     from email.utils import parsedate_to_datetime
 
     try:
@@ -41,10 +42,10 @@ def parse_retry_after(value: str | None) -> float | None:
 
 
 class Deadline:
-    """A point in monotonic time that a target's work has to keep to.
+    """The monotonic time by which a target's work must end.
 
-    :param on_retry: called for each failed try that will be repeated: number, pause in seconds, error.
-    :param calls: where the requests for this target are counted, beside all others'.
+    :param on_retry: called before each retry: number of the attempt, pause in seconds, error.
+    :param calls: a second counter for the requests of this target.
     """
 
     def __init__(
@@ -57,17 +58,17 @@ class Deadline:
 
     @property
     def seconds(self) -> float:
-        """The whole limit, in seconds, for messages."""
+        """The complete limit, in seconds, for messages."""
         return self._seconds
 
     def remaining(self) -> float:
-        """Seconds left, never below zero."""
+        """Return the seconds left, never below zero."""
         return max(0.0, self._end - time.monotonic())
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and how long: ``tries`` calls at most, delays in seconds."""
+    """How often and how long: at most ``tries`` calls, delays in seconds."""
 
     tries: int = 5
     delay: float = 1.0
@@ -75,11 +76,11 @@ class RetryPolicy:
     jitter: float = 0.2
 
     def backoff(self, attempt: int, retry_after: float | None = None) -> float:
-        """Seconds to wait after the failed call number ``attempt`` (1, 2, …).
+        """Return the seconds to wait after the failed call number ``attempt`` (1, 2, …).
 
-        :param retry_after: what the place asks for: not less, unless it is more than ``max_delay``.
+        :param retry_after: the server's Retry-After: the minimum, unless it exceeds ``max_delay``.
         """
-        # The exponent is bounded since 2**n of a large n does not fit a float.
+        # The exponent is bounded because 2**n of a large n does not fit a float.
         delay = min(self.max_delay, self.delay * 2.0 ** min(attempt - 1, 30))
         spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 - not for a secret
         return min(self.max_delay, max(delay * spread, retry_after or 0.0))
@@ -89,7 +90,7 @@ class RetryPolicy:
 class Retrier:
     """Runs calls under one policy; shared by the targets of a batch.
 
-    :param stop: set when the run is being ended: no further waiting, the last error is raised.
+    :param stop: set when the run ends: no further waiting, the last error is raised.
     """
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)
@@ -104,9 +105,9 @@ class Retrier:
     ) -> T:
         """Call ``attempt_once(timeout_seconds)`` until it succeeds.
 
-        It has to raise the collection's own errors; only ``retryable`` ones are tried again.
+        It must raise the collection's own errors; only ``retryable`` ones are retried.
 
-        :raises TimedOut: the deadline would pass before the next try; it names the last error.
+        :raises TimedOut: the deadline would pass before the next attempt; it names the last error.
         """
         attempt = 0
         last = ""
@@ -122,7 +123,7 @@ class Retrier:
                     raise
                 if attempt >= self.policy.tries:
                     error.message = f"{error.message} (tried {attempt} times)"
-                    # Given up here, so that a caller's own retry does not multiply the tries.
+                    # Given up here, so that a caller's own retry does not multiply the attempts.
                     error.retryable = False
                     raise
                 pause = self.policy.backoff(attempt, error.retry_after)
@@ -139,10 +140,10 @@ class Retrier:
 
 
 class ConflictPauses:
-    """The pauses before an object that another client has changed is read and written again.
+    """The pauses before reading and writing an object again that another client has changed.
 
     :param first: seconds. Each pause is twice as long as the one before, from 0.1 s to 2 s.
-    :param cause: what an error says when the time is over.
+    :param cause: the error's explanation when the time is over.
     """
 
     _SHORTEST, _LONGEST = 0.1, 2.0
@@ -156,7 +157,7 @@ class ConflictPauses:
     def wait(self, error: PullSecretError) -> None:
         """Wait for the next pause.
 
-        :raises TimedOut: the target's time would be over, or the run is being ended; it names the conflict.
+        :raises TimedOut: the target's time would be over, or the run ends; it names the conflict.
         """
         if self._deadline.remaining() <= self._pause or self._stop.is_set():
             raise TimedOut(f"{error.message} ({self._cause})") from None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What all places of one module run share: limits, retries and connections."""
+"""The settings that all services of one module run share: limits, retries and connections."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["RunSettings"]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What all places of one module run share.
+    """The settings that all services of one module run share.
 
     :param api_timeout: seconds for one request.
     :param timeout: seconds for one target, retries included.
-    :param connections: the module's options that say how places are reached, such as ``gcp``, as given.
-    :param concurrency: how many targets are handled at once (sizes connection pools).
-    :param calls: what the places were asked.
+    :param connections: the module's connection options, such as ``gcp``, as given.
+    :param concurrency: how many targets are processed at once (size of connection pools).
+    :param calls: counter of requests.
     """
 
     api_timeout: float = 30.0
@@ -43,10 +43,10 @@ class RunSettings:
         connections: Mapping[str, Mapping[str, Any]],
         policy: RetryPolicy,
     ) -> RunSettings:
-        """What a module's validated options say.
+        """Build the settings from a module's validated options.
 
-        :param stop: once it is set, no call is tried again.
-        :param policy: applies where the option ``retry`` does not say otherwise.
+        :param stop: once it is set, no call is retried.
+        :param policy: the default if the option ``retry`` has no other value.
         """
         retry = params.get("retry") or {}
         said = {name: retry[name] for name in ("tries", "delay", "max_delay") if name in retry}
@@ -59,9 +59,9 @@ class RunSettings:
         )
 
     def connection(self, name: str) -> Mapping[str, Any]:
-        """The options of one connection, empty where the task gave none."""
+        """Return the options of one connection, empty if the task gave none."""
         return self.connections.get(name) or {}
 
     def deadline(self, on_retry: RetryObserver | None = None, calls: Calls | None = None) -> Deadline:
-        """A fresh time limit for one target."""
+        """Return a new time limit for one target."""
         return Deadline(self.timeout, on_retry, calls)

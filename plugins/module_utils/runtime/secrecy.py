@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What of a task's arguments may be shown: where a docker config stands in them, and what gives it away.
+"""Finds docker configs in a task's arguments, and removes their forms from output.
 
-Only ``source.inline`` takes a docker config.  Anywhere else it was pasted by mistake, and Ansible itself
-would quote it in an error, hand it to callbacks, or write it to a file.
+Only ``source.inline`` accepts a docker config. Anywhere else it was pasted by mistake, and Ansible itself
+would quote it in an error, pass it to callbacks, or write it to a file.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ __all__ = ["Mask", "forms_in", "misplaced", "quiet", "unquoted"]
 
 
 _KEYS = frozenset({"auths", "auth", "password", "identitytoken", "registrytoken"})
-# What options and their choices are called, misspelt ones included.
+# Names of options and their choices, including misspelt ones.
 _OPTION = re.compile(r"[A-Za-z][a-z_]{0,29}\Z")
 _SHORTEST = 6
 _FEW = 8
 
 
 def misplaced(arguments: Any) -> list[str]:
-    """The options, as ``source.env``, that hold a docker config or an ``auth`` where none belongs."""
+    """Return the options, such as ``source.env``, that hold a docker config or an ``auth`` where it is not
+    allowed.
+    """
     return list(dict.fromkeys(path for path, _value in _found(arguments, (), inline=False)))
 
 
 def forms_in(arguments: Any) -> set[str]:
-    """Every form of every docker config in the arguments, wherever it was put."""
+    """Return every form of every docker config in the arguments, in any option."""
     forms: set[str] = set()
     for _where, value in _found(arguments, (), inline=True):
         for item in value if isinstance(value, (list, tuple)) else (value,):
@@ -48,7 +50,7 @@ def forms_in(arguments: Any) -> set[str]:
 
 
 def quiet(arguments: Any) -> Any:
-    """The arguments for the eyes of callbacks: without docker configs, and without what can be no name."""
+    """Return the arguments for callbacks: without docker configs, and without texts that cannot be names."""
     if isinstance(arguments, Mapping):
         if _is_secret(arguments):
             return HIDDEN
@@ -64,7 +66,7 @@ def quiet(arguments: Any) -> Any:
 
 
 def _quiet_option(name: Any, value: Any) -> Any:
-    """An option's value; of those that hold registries, the registries as they may be shown."""
+    """Return an option's value; registries are shown in their printable form."""
     if name == "policy" and isinstance(value, Mapping):
         return quiet({_registry(key, position): layer for position, (key, layer) in enumerate(value.items())})
     if name == "drop" and isinstance(value, (list, tuple)):
@@ -77,9 +79,9 @@ def _registry(key: Any, position: int) -> Any:
 
 
 def unquoted(message: str, arguments: Any) -> str:
-    """An error of Ansible's own about the arguments, without the texts that it quotes from them.
+    """Remove the quoted texts from an error of Ansible's own about the arguments.
 
-    Names that could be an option's, or one of its choices, stay: they are what has to be mended.
+    Names that could be an option's, or one of its choices, stay: the user needs them.
     """
     for text in sorted(set(_texts(arguments)), key=len, reverse=True):
         if len(text) >= _SHORTEST and not _OPTION.match(text):
@@ -89,18 +91,18 @@ def unquoted(message: str, arguments: Any) -> str:
 
 
 class Mask:
-    """Replaces forms in texts; in one pass over a text, however many forms there are."""
+    """Replaces forms in texts, in one pass over a text, however many forms there are."""
 
     def __init__(self, forms: Iterable[str]) -> None:
         self._forms: dict[str, list[str]] = {}
         for form in sorted(set(forms), key=len, reverse=True):
             if len(form) >= _SHORTEST:
                 self._forms.setdefault(form[:_SHORTEST], []).append(form)
-        # A search a form is fastest as long as there are not many.
+        # One search for each form is fastest while there are few.
         self._few = len(self._forms) <= _FEW
 
     def text(self, text: str) -> str:
-        """The text without any of the forms."""
+        """Return the text without any of the forms."""
         if self._few and not any(form in text for forms in self._forms.values() for form in forms):
             return text
         kept, begin, at = [], 0, 0
@@ -121,7 +123,7 @@ class Mask:
         return text if not kept else "".join([*kept, text[begin:]])
 
     def value(self, value: Any) -> Any:
-        """A result without any of the forms, in its keys too."""
+        """Return a result without any of the forms, also in its keys."""
         if not self._forms:
             return value
         if isinstance(value, dict):
@@ -132,9 +134,9 @@ class Mask:
 
 
 def _found(value: Any, path: tuple[str, ...], *, inline: bool) -> Iterator[tuple[str, Any]]:
-    """(option, what it holds) of each docker config; ``inline``: with those that are where they belong."""
+    """Yield (option, its value) for each docker config; ``inline``: including those that are allowed."""
     if path[-2:] == ("source", "inline"):
-        # A list is no docker config, and Ansible's own masking stops at it.
+        # A list is not a docker config, and Ansible's own masking stops at it.
         if value is not None and (inline or isinstance(value, (list, tuple))):
             yield ".".join(path), value
     elif _is_secret(value):
@@ -155,7 +157,7 @@ def _found(value: Any, path: tuple[str, ...], *, inline: bool) -> Iterator[tuple
             yield from _found(item, path, inline=inline)
 
 
-# A fleet's arguments have a few names, thousands of times each.
+# A fleet's arguments have few names, thousands of times each.
 
 
 @functools.lru_cache(maxsize=512, typed=True)
@@ -170,7 +172,7 @@ def _is_shown(name: Any) -> bool:
 
 @functools.lru_cache(maxsize=512, typed=True)
 def _option(name: Any) -> tuple[str, bool]:
-    """An option's name as it may be printed, and whether it is a secret in the wrong place."""
+    """Return an option's name in printable form, and whether it is a misplaced secret."""
     secret = _is_secret(name)
     return str(name) if _OPTION.match(str(name)) and not secret else "(a name not shown)", secret
 

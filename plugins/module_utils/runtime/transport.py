@@ -2,15 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One HTTP request that ends in time, whatever the server does, over urllib3's connections.
+"""HTTP requests that end in time, whatever the server does, over urllib3's connections.
 
-urllib3's limit is for each read from its socket: a server, or a proxy, that sends a byte now and then would
-hold a request for ever.  Here a connection keeps its socket as a ``DeadlineSocket``, which gives each read what is
-left of the request's time, so that no thread has to be started to keep watch.  Only a new connection is made in a
-thread, since looking up a name has no limit at all.
+urllib3's limit is for each read from its socket: a server or proxy that sends a byte now and then would hold
+a request forever. Here a connection's socket is a ``DeadlineSocket``, which limits each read to the rest of
+the request's time, so that no thread is needed to supervise it. Only a new connection uses a thread, because
+looking up a name has no limit at all.
 
-urllib3 is extended where it offers it: the pools of a manager (``pool_classes_by_scheme``), the connections of a
-pool (``ConnectionCls``), and what is public of a connection (``connect``, ``request``, ``send``, ``sock``).
+urllib3 is extended where it allows it: the pools of a manager (``pool_classes_by_scheme``), the connections
+of a pool (``ConnectionCls``), and the public parts of a connection (``connect``, ``request``, ``send``,
+``sock``).
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ from .waiting import begin
 
 __all__ = ["DeadlineSocket", "Forbidden", "HttpAnswer", "Late", "Transport"]
 
-# Seconds; none at all would mean not to wait for a socket.
+# Seconds; zero would mean not to wait for a socket.
 _SHORTEST = 0.001
 
 
 class Late(Exception):
-    """Some of the answer came, and not the whole in time."""
+    """A part of the response came, but not all of it in time."""
 
 
 class Forbidden(Exception):
-    """The connection leads to an address that is forbidden; nothing was sent."""
+    """The connection leads to a forbidden address; nothing was sent."""
 
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """What a server said.
+    """A server's response.
 
-    :param data: of an answer that is larger than was allowed one byte more than that, and no more.
+    :param data: of a response that is too large, one byte more than allowed.
     """
 
     status: int
@@ -53,11 +54,11 @@ class HttpAnswer:
 
 
 class Transport:
-    """The connections to one server.  Thread-safe.
+    """The connections to one server. Thread-safe.
 
-    :param base: ``https://host:port``, and the path that all its addresses begin with, if any.
-    :param manager: urllib3's pools, with their certificates and proxies; from now on they are ours.
-    :param forbidden: tells of an IP address, a server's or a proxy's, whether no connection may lead there.
+    :param base: ``https://host:port``, with the common path of all its URLs, if any.
+    :param manager: urllib3's pools, with their certificates and proxies; owned by this object from now on.
+    :param forbidden: returns whether connections to an IP address, a server's or a proxy's, are forbidden.
     """
 
     def __init__(self, base: str, manager: Any, *, forbidden: Callable[[str], bool] | None = None) -> None:
@@ -67,7 +68,7 @@ class Transport:
         self._timeout = Timeout
         self._base, self._prefix = base, parse_url(base).path or ""
         self._manager = manager
-        # A proxy may want the whole URL, and headers of its own: the manager knows when.
+        # A proxy may need the complete URL and its own headers: the manager knows when.
         self._direct = manager.proxy is None
         self._pool: Any = None
         manager.pool_classes_by_scheme = {
@@ -84,13 +85,13 @@ class Transport:
         body: bytes | None = None,
         largest: int | None = None,
     ) -> HttpAnswer:
-        """Ask once: nothing is repeated, no redirect is followed, and no body is unpacked.
+        """Send one request: no retry, no redirect, and no unpacking.
 
         :param path: and query.
-        :param largest: bytes of an answer's body that are read at most, one more to tell.
-        :raises Late: a part of the answer was there when the time was over.
-        :raises Forbidden: the connection leads where none may.
-        :raises urllib3.exceptions.HTTPError: no answer.
+        :param largest: maximum bytes of a response's body; one more is read to detect it.
+        :raises Late: a part of the response was there when the time was over.
+        :raises Forbidden: the connection leads to a forbidden address.
+        :raises urllib3.exceptions.HTTPError: no response.
         """
         options: dict[str, Any] = {
             "body": body,
@@ -113,14 +114,14 @@ class Transport:
         return HttpAnswer(response.status, response.headers, data)
 
     def close(self) -> None:
-        """Close the connections that are not in use; the next request opens another."""
+        """Close idle connections; the next request opens another."""
         self._pool = None
         self._manager.clear()
 
 
 @functools.cache
 def _in_time(pool: type, forbidden: Callable[[str], bool] | None) -> type:
-    """The same kind of pool, whose connections keep to the time and lead to no forbidden address."""
+    """Return the same kind of pool, whose connections keep the time limit and lead to no forbidden address."""
     connection: type = pool.ConnectionCls  # type: ignore[attr-defined]
     members = {"forbidden": staticmethod(forbidden)} if forbidden is not None else {}
     return type(
@@ -129,10 +130,10 @@ def _in_time(pool: type, forbidden: Callable[[str], bool] | None) -> type:
 
 
 class _InTime:
-    """What a connection of urllib3 does differently.
+    """The differences to a connection of urllib3.
 
-    ``timeout`` is the connection's: urllib3 sets it to what is left of the request's time, before it
-    connects, sends, and reads.
+    ``timeout`` is the connection's: urllib3 sets it to the rest of the request's time, before it connects,
+    sends, and reads.
     """
 
     timeout: float
@@ -142,8 +143,8 @@ class _InTime:
 
     @property
     def sock(self) -> Any:
-        """The socket of the connection, or None.  It is set as soon as it is connected: before TLS begins, before
-        a proxy is asked for a tunnel, and once more when TLS is there.
+        """The socket of the connection, or None. It is set as soon as it is connected: before TLS begins,
+        before a proxy receives CONNECT, and once more after the TLS handshake.
         """
         return self.__sock
 
@@ -157,16 +158,16 @@ class _InTime:
         self.__sock = None if made is None else DeadlineSocket(made, self.timeout)
 
     def _check_address(self, made: Any) -> None:
-        # TLS inside the TLS of a proxy is no socket of the kernel's; that of the proxy was checked.
+        # TLS inside the TLS of a proxy has no socket of the kernel's; that of the proxy was checked.
         if self.forbidden is None or not isinstance(made, socket.socket):
             return
-        # The kernel says where it leads, whatever was made of a name or a URL; what a SOCKS proxy says of the
-        # other side is not asked for.
+        # The kernel knows the real address, whatever a name or a URL resolved to. The address behind a SOCKS
+        # proxy is not checked.
         if self.forbidden(socket.socket.getpeername(made)[0]):
             raise Forbidden
 
     def request(self, *arguments: Any, **options: Any) -> None:
-        """Headers and body in one write: on a busy machine each costs more than all the rest."""
+        """Send headers and body in one write: on a busy machine each write costs more than all the rest."""
         held: list[Any] = []
         self._held = held
         try:
@@ -176,14 +177,14 @@ class _InTime:
         super().send(b"".join(held))  # type: ignore[misc]
 
     def send(self, data: Any) -> None:
-        """Also used for the request to a proxy, which is not held back."""
+        """Also used for the request to a proxy, which is not delayed."""
         if self._held is None:
             super().send(data)  # type: ignore[misc]
         else:
             self._held.append(data)
 
     def connect(self) -> None:
-        """In a thread: neither looking up a name nor trying all its addresses has a limit by itself."""
+        """Connect in a thread: neither looking up a name nor trying all its addresses has a limit by itself."""
         from urllib3.exceptions import ConnectTimeoutError
 
         seconds, start = self.timeout, time.monotonic()
@@ -192,38 +193,38 @@ class _InTime:
         if not made.done():
             raise ConnectTimeoutError(f"no connection in {seconds} s")
         made.result()
-        # What is sent now has only what is left.
+        # Everything after this has only the rest of the time.
         self.timeout = max(seconds - (time.monotonic() - start), _SHORTEST)
         self.sock.settimeout(self.timeout)
 
 
 class DeadlineSocket:
-    """A connected socket; what is read from it is there within so many seconds, all of it together.
+    """A connected socket; all that is read from it must come within a number of seconds.
 
-    :param sock: the socket; what is not here is its own.
-    :param seconds: from now on, until ``settimeout`` says otherwise.
+    :param sock: the socket; other attributes are its own.
+    :param seconds: from now on, until ``settimeout`` changes it.
     """
 
     def __init__(self, sock: Any, seconds: float) -> None:
         self._sock = sock
         self.end = time.monotonic() + seconds
-        """When the time is over, by the monotonic clock."""
+        """The end of the time, by the monotonic clock."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sock, name)
 
     def settimeout(self, seconds: float) -> None:
-        """Writing, and reading an answer to its end, may take so long from now on."""
+        """Set the time for writing, and for reading a complete response, from now on."""
         self.end = time.monotonic() + seconds
         self._sock.settimeout(seconds)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        """What an HTTP client reads an answer from, the server's or a proxy's."""
+        """Return the file from which an HTTP client reads a response of the server or a proxy."""
         return io.BufferedReader(_Reads(self, self._sock))
 
 
 class _Reads(io.RawIOBase):
-    """Reads from a socket, all of them together within its time."""
+    """Reads from a socket, all within its time."""
 
     def __init__(self, limit: DeadlineSocket, sock: Any) -> None:
         super().__init__()
@@ -235,10 +236,10 @@ class _Reads(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """As a socket's file does.
+        """Read as a socket's file does.
 
-        :raises Late: the time is over, and something had come.
-        :raises socket.timeout: nothing had.
+        :raises Late: the time is over after a part has come.
+        :raises socket.timeout: the time is over, and nothing has come.
         """
         if self._begun:
             left = self._limit.end - time.monotonic()

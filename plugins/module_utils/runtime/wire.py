@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""HTTP/1.1 as far as the programs that have to be small need it: one request after the other on one connection.
+"""HTTP/1.1 for the programs that must be small: one request after the other on one connection.
 
-The job and the syncer have this one wire.  ``http.client`` would bring the e-mail parser with it: 1.5 MiB on every
-node for reading ten headers; and it takes a head without an end, and a length such as ``0x3`` or ``1_0``, for HTTP.
-Every wait has an end, also with a server that sends a byte now and then.
+The job and the syncer share it. ``http.client`` would load the e-mail parser: 1.5 MiB on every node for
+reading ten headers. It also accepts an endless head, and a length such as ``0x3`` or ``1_0``. Every wait
+ends, also with a server that sends a byte now and then.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST", "HttpConnection", "HttpResponse", "NoConnection", "WireError"]
 
-# A Secret is at most 1 MiB, base64 makes it a third longer, and annotations and managedFields come on top.
+# A Secret has at most 1 MiB, base64 makes it a third longer, and annotations and managedFields are added.
 LARGEST = 4 * 1024 * 1024
 _AT_ONCE = 16 * 1024  # a TLS record
 _LONGEST_LINE = 16 * 1024
@@ -31,7 +31,7 @@ _LONGEST_NUMBER = 16
 
 
 class WireError(Exception):
-    """No answer, half of one, or something that is not HTTP. Its text is about the connection only."""
+    """No response, an incomplete one, or no HTTP. The message is about the connection only."""
 
 
 class NoConnection(WireError):
@@ -39,9 +39,9 @@ class NoConnection(WireError):
 
 
 class HttpConnection:
-    """A connection that is made with the first request; ``timeout`` in seconds holds for a whole answer.
+    """A connection that is made with the first request; ``timeout`` in seconds is for a complete response.
 
-    :param look_every: seconds after which a read that waits sees ``hurry``; 0: it does not.
+    :param look_every: seconds after which a waiting read checks ``hurry``; 0: it does not.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class HttpConnection:
         self._deadline = 0.0
         self._look_every = look_every
         self.used = False
-        """Whether an answer has come on this connection: the next request may find it closed."""
+        """Whether this connection has had a response: the next request may find it closed."""
         self.is_hurried = False
-        """Whether the answer was given less time than its request: nobody wants to wait for it."""
+        """Whether the response got less time than its request, because more important work waits."""
 
     @property
     def is_open(self) -> bool:
@@ -73,9 +73,9 @@ class HttpConnection:
     def request(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", *, timeout: float = 0
     ) -> HttpResponse:
-        """Send a request and read the head of its answer; the one before must have been read to its end.
+        """Send a request and read the head of its response; the previous one must have been read to its end.
 
-        :param timeout: for this answer, where the connection's own does not fit.
+        :param timeout: for this response, if the connection's own does not fit.
         """
         self.wait_at_most(timeout or self._timeout)
         self.is_hurried = False
@@ -91,7 +91,7 @@ class HttpConnection:
         return answer
 
     def close(self) -> None:
-        """Close it; from another thread this ends a read that waits."""
+        """Close it; from another thread this ends a waiting read."""
         held, self._socket = self._socket, None
         self._buffer = bytearray()
         self.used = False
@@ -103,11 +103,11 @@ class HttpConnection:
             held.close()
 
     def wait_at_most(self, seconds: float) -> None:
-        """What is read from now on has to be there within so many seconds."""
+        """Limit the time of later reads to a number of seconds."""
         self._deadline = time.monotonic() + seconds
 
     def hurry(self, seconds: float) -> None:
-        """From another thread: what is awaited now has to be there within so many seconds."""
+        """From another thread: limit the time of the current wait to a number of seconds."""
         self.is_hurried = True
         self._deadline = min(self._deadline, time.monotonic() + seconds)
 
@@ -132,7 +132,7 @@ class HttpConnection:
             ) from None
 
     def _dial(self) -> socket.socket:
-        # As a str the name would be encoded as an international one, with the tables for it: 1 MiB.
+        # As a str, the name would be encoded as an international one, whose tables need 1 MiB.
         found = socket.getaddrinfo(self._host.encode(), self._port, type=socket.SOCK_STREAM)
         problem: OSError | None = None
         for family, kind, protocol, dummy, address in found:
@@ -179,7 +179,7 @@ class HttpConnection:
         return HttpResponse(self, status, headers)
 
     def line(self) -> bytes:
-        """The next line of the head or of the chunks' frame, without its end."""
+        """Return the next line of the head or of a chunk's frame, without its end."""
         while True:
             end = self._buffer.find(b"\n")
             if end >= 0:
@@ -191,7 +191,7 @@ class HttpConnection:
             self._more()
 
     def some(self, most: int) -> bytes:
-        """From 1 to ``most`` bytes of a body."""
+        """Return from 1 to ``most`` bytes of a body."""
         if not self._buffer:
             self._more()
         found = bytes(self._buffer[:most])
@@ -199,7 +199,7 @@ class HttpConnection:
         return found
 
     def rest_of_stream(self) -> bytes:
-        """What is there; nothing once the server has closed."""
+        """Return what is available; nothing once the server has closed."""
         try:
             return self.some(_AT_ONCE)
         except _Ended:
@@ -244,7 +244,7 @@ def _said(error: OSError) -> str:
 
 
 class HttpResponse:
-    """One answer; its body is read once, with ``read`` or ``lines``."""
+    """One response; its body is read once, with ``read`` or ``lines``."""
 
     def __init__(self, connection: HttpConnection, status: int, headers: dict[str, str]) -> None:
         self._connection = connection
@@ -252,7 +252,7 @@ class HttpResponse:
         self.headers = headers
 
     def read(self, largest: int = LARGEST) -> bytes:
-        """The whole body. The connection can be used again unless the server said otherwise.
+        """Return the complete body. The connection can be used again unless the server closes it.
 
         :param largest: bytes; a larger body is an error.
         """
@@ -267,9 +267,10 @@ class HttpResponse:
         return bytes(whole)
 
     def lines(self, silence: Callable[[], float]) -> Iterator[bytes]:
-        """The lines of a watch; each has to be whole so many seconds after the one before.
+        """Yield the lines of a watch; each must be complete within a number of seconds after the previous
+        one.
 
-        :param silence: asked after each line.
+        :param silence: called after each line; returns these seconds.
         :raises WireError: also for a stream that ends inside a line.
         """
         kept = bytearray()
@@ -332,12 +333,12 @@ class HttpResponse:
 
 
 def _is_number(text: str) -> bool:
-    """isdigit() alone holds for ² and the digits of every script."""
+    """isdigit() alone also accepts ² and the digits of every script."""
     return text.isascii() and text.isdigit()
 
 
 def _number(text: str, base: int) -> int:
-    """Of ASCII digits alone: int() would take a sign, ``_``, ``0x`` and the digits of every script."""
+    """Parse ASCII digits only: int() would accept a sign, ``_``, ``0x`` and the digits of every script."""
     text = text.strip()
     digits = _DIGITS[:base]
     if not text or len(text) > _LONGEST_NUMBER or any(char not in digits for char in text.lower()):

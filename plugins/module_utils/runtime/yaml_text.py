@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""YAML and JSON that others wrote: what it costs to read them is bounded before it is spent.
+"""Reads YAML and JSON of others with limits that are checked before the cost arises.
 
-A text of 463 bytes can describe millions of values: an alias repeats all that its anchor's node contains, and
-a merge key (``<<``) copies it. So values are counted with all aliases written out, while PyYAML composes the
-nodes and before it makes anything of them. Code that walks through the result later has the same bounds.
+A text of 463 bytes can describe millions of values: an alias repeats everything in its anchor's node, and a
+merge key (``<<``) copies it. So values are counted with all aliases expanded, while PyYAML composes the nodes
+and before it constructs anything. Code that walks through the result later has the same limits.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any
 
 __all__ = ["NotYAML", "load_json", "load_json_or_yaml", "load_yaml", "repeated_key"]
 
-# A cluster or a kubeconfig has some twenty values, and a kubeconfig of a thousand contexts as many thousand.
+# A cluster or a kubeconfig has some twenty values, and a kubeconfig of a thousand contexts several thousand.
 _VALUES = 100_000
 _LARGEST = 16 << 20
 # Kubernetes' deepest kind, CustomResourceDefinition, has some forty levels.
 _DEPTH = 100
-# PyYAML takes the base-60 number 1:1:1:… apart in quadratic time, and deletes each merge key from a list.
+# PyYAML parses the base-60 number 1:1:1:… in quadratic time, and deletes each merge key from a list.
 _LONGEST_NUMBER = 100
 _MERGES = 100
-# libyaml compares each tag directive with all before it.
+# libyaml compares each tag directive with all previous ones.
 _DIRECTIVES = 10
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _MERGE = "tag:yaml.org,2002:merge"
@@ -35,9 +35,9 @@ _TOO_DEEP = f"is nested more than {_DEPTH} levels deep"
 
 
 class NotYAML(ValueError):
-    """The text is not YAML, or is out of bounds. Its own text begins with a verb and quotes nothing.
+    """The text is not YAML, or exceeds a limit. The message begins with a verb and quotes nothing.
 
-    :ivar line: where it is, from 1; None where that is not known.
+    :ivar line: of the problem, from 1; None if it is unknown.
     """
 
     def __init__(self, problem: str = _NOT_YAML, line: int | None = None) -> None:
@@ -47,7 +47,7 @@ class NotYAML(ValueError):
 
 
 def load_json(text: bytes | str) -> Any:
-    """What a JSON text says.
+    """Parse a JSON text.
 
     :raises NotYAML: it is not JSON, or nested too deeply.
     """
@@ -65,7 +65,7 @@ def load_json(text: bytes | str) -> Any:
 
 
 def load_json_or_yaml(text: bytes | str, *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
-    """As ``load_yaml``; JSON, which is YAML too, is read faster as what it is."""
+    """As ``load_yaml``; JSON, which is also YAML, is parsed faster as JSON."""
     _check_size(text, largest)
     try:
         return load_json(text)
@@ -79,26 +79,26 @@ def load_json_or_yaml(text: bytes | str, *, most: int = _VALUES, largest: int = 
 
 
 def load_yaml(text: bytes | str, *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
-    """What the text says.
+    """Parse a YAML text.
 
-    :param most: how many values it may have with its aliases written out; a key is one as well.
-    :param largest: how many bytes (characters of a str) it may have.
-    :raises NotYAML: it is not YAML, or out of bounds; the error says where, and nothing of it.
-    :raises ImportError: there is no PyYAML.
+    :param most: maximum number of values with aliases expanded; a key counts as well.
+    :param largest: maximum number of bytes (characters of a str).
+    :raises NotYAML: it is not YAML, or exceeds a limit; the error names the line, and quotes nothing.
+    :raises ImportError: PyYAML is not installed.
     """
     return _loaded(text, most, largest, "get_single_data")
 
 
 def repeated_key(text: bytes | str) -> tuple[tuple[str | int, ...], int] | None:
-    """(path, line from 1) of a key that its mapping had before, which yaml lets replace what it had; or None.
+    """Return (path, line from 1) of a repeated key, whose last value yaml would use silently; or None.
 
-    :param text: what ``load_yaml`` could read.
+    :param text: a text that ``load_yaml`` could read.
     """
     import yaml
 
     root = _loaded(text, _VALUES, _LARGEST, "get_single_node")
     pending: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
-    # An anchor's node is met as often as it is named.
+    # An anchor's node appears as often as it is used.
     seen: set[int] = set()
     while pending:
         path, node = pending.pop()
@@ -143,7 +143,7 @@ def _loaded(text: bytes | str, most: int, largest: int, what: str) -> Any:
 
 @functools.cache
 def _loader() -> Any:
-    """The loader's class: libyaml's parser where there is one, which is fast, and PyYAML's own composer."""
+    """Return the loader's class: libyaml's parser if available, which is fast, and PyYAML's own composer."""
     import yaml
 
     fast = getattr(yaml, "CSafeLoader", None)
@@ -152,7 +152,7 @@ def _loader() -> Any:
 
 
 class _Bounds:
-    """What a loader of PyYAML does differently."""
+    """The differences to a loader of PyYAML."""
 
     base: Any
     alias: Any
@@ -161,14 +161,14 @@ class _Bounds:
         self.base.__init__(self, text)
         self.anchors: dict[str, Any] = {}
         self._most = most
-        # How many values there are so far, at what level the composer is, and how deep it has been since the
-        # node began that it is in.
+        # The number of values so far, the composer's current level, and the deepest level since the current
+        # node began.
         self._values = self._level = self._deepest = 0
-        # Values and levels of each anchor's node, once it is whole.
+        # Values and levels of each anchor's node, once it is complete.
         self._whole: dict[str, tuple[int, int]] = {}
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Each node of the document begins and ends here; so does each alias."""
+        """Compose each node of the document, and each alias."""
         event = self.peek_event()  # type: ignore[attr-defined]
         anchor, is_alias = event.anchor, isinstance(event, self.alias)
         if is_alias and anchor in self.anchors and anchor not in self._whole:
@@ -190,7 +190,7 @@ class _Bounds:
         return node
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
-        """PyYAML answers ``!!int ''`` with an IndexError, and others with the value in their text."""
+        """PyYAML answers ``!!int ''`` with an IndexError, and other tags with the value in the message."""
         if node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER:
             raise NotYAML(f"has a number of more than {_LONGEST_NUMBER} characters", _line(node))
         try:
@@ -202,14 +202,14 @@ class _Bounds:
         raise NotYAML("has a value that does not fit its tag", _line(node))
 
     def flatten_mapping(self, node: Any) -> None:
-        """Put what is merged into the mapping."""
+        """Put merged values into the mapping."""
         if sum(key.tag == _MERGE for key, dummy in node.value) > _MERGES:
             raise NotYAML(f"has a mapping with more than {_MERGES} merge keys", _line(node))
         super().flatten_mapping(node)  # type: ignore[misc]
 
 
 def _line(thing: Any) -> int:
-    """Where an event or a node begins."""
+    """Return the line where an event or a node begins."""
     line: int = thing.start_mark.line
     return line + 1
 
@@ -220,13 +220,13 @@ def _check_size(text: bytes | str, largest: int) -> None:
 
 
 def _count(text: bytes | str, word: str) -> int:
-    """How often an ASCII word is in the text."""
-    # UTF-16 is YAML, too.
+    """Return how often an ASCII word is in the text."""
+    # UTF-16 is also YAML.
     return text.count(word) if isinstance(text, str) else text.replace(b"\0", b"").count(word.encode())
 
 
 def _is_deep(document: Any, text: bytes | str) -> bool:
-    """Whether what a JSON text says is nested too deeply."""
+    """Return whether a JSON text is nested too deeply."""
     if _count(text, "[") + _count(text, "{") <= _DEPTH:
         return False
     level = [document]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``cloud_event`` does: publish an event about each of many clusters, in one process."""
+"""The work of ``cloud_event``: publish an event about each cluster, in one process."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _TARGET_LIMITS = Limits(spec()["targets"]["options"])
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
-    """Publish all events; the module's result.
+    """Publish all events, and return the module's result.
 
     :raises ConfigurationError: the broker is not described, or a package is missing.
     """
@@ -98,7 +98,7 @@ def run(
 
 
 def _with_defaults(target: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """:raises ConfigurationError: a text of the event can be none."""
+    """:raises ConfigurationError: a text cannot be used in an event."""
     found = dict(target)
     for name in ("type", "source"):
         found[name] = found.get(name) or params.get(name)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``dockerconfig_merge`` does: lint and merge docker configs, and keep the result in a file."""
+"""The work of ``dockerconfig_merge``: lint and merge docker configs, and write the result to a file."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ _LIMITS = Limits(target_options())
 
 @dataclass(frozen=True)
 class FileTarget:
-    """The file that a target ends in, and the images that its docker config is for.
+    """The target's file, and the images that its docker config is for.
 
-    :param dest: None where nothing is written.
-    :param mode: None where it is not given.
-    :param follow: whether ``dest`` may be a symbolic link, which stands for the file that it leads to.
+    :param dest: None if nothing is written.
+    :param mode: None if it is not given.
+    :param follow: whether ``dest`` may be a symbolic link to the file.
     :param force: whether a file may be replaced or deleted that is not a docker config.
-    :param images: None where they are not given.
+    :param images: None if they are not given.
     :param require_credentials: whether an image without a credential is an error.
     """
 
@@ -80,9 +80,9 @@ class FileTarget:
 
 
 def build_target(wanted: Mapping[str, Any]) -> FileTarget:
-    """What a target's options describe.
+    """Return the target that the options describe.
 
-    :raises ConfigurationError: naming the option that is wrong.
+    :raises ConfigurationError: names the invalid option.
     """
     _LIMITS.check(wanted)
     if wanted["state"] == "absent":
@@ -103,17 +103,17 @@ def build_target(wanted: Mapping[str, Any]) -> FileTarget:
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
-    """The task's targets.
+    """Return the task's targets.
 
-    :raises ConfigurationError: two have one id, or are one file.
+    :raises ConfigurationError: two have the same id or the same file.
     """
     return build_targets(params, list(target_options()), build_target, _full_place)
 
 
 def targets_elsewhere(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
-    """The task's targets, on another machine than the files', where links cannot be followed.
+    """Return the task's targets on the controller, where links of the files' machine cannot be followed.
 
-    :raises ConfigurationError: two have one id, or are one file by their names.
+    :raises ConfigurationError: two have the same id, or the same file by name.
     """
     return build_targets(params, list(target_options()), build_target, _named_place)
 
@@ -121,7 +121,7 @@ def targets_elsewhere(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
-    """Handle all targets; the module's result."""
+    """Handle all targets, and return the module's result."""
     shared = Run(params, "dockerconfig", check_mode=check_mode, diff=diff, stop=stop)
     targets = targets_of(params)
 
@@ -147,7 +147,7 @@ def _place(wanted: Mapping[str, Any]) -> str:
 
 
 def _named_place(target: FileTarget) -> str | None:
-    """Without following links, after one of which ``..`` may be anywhere."""
+    """Without following links, after which ``..`` may be anywhere."""
     if not target.dest:
         return None
     parts = [part for part in target.dest.split("/") if part not in ("", ".")]
@@ -159,7 +159,7 @@ def _full_place(target: FileTarget) -> str | None:
 
 
 def _mode(value: Any) -> int | None:
-    """An octal string or a number; None keeps what is there, and is 0600 for a new file."""
+    """An octal string or a number; None keeps an existing file's mode, and means 0600 for a new file."""
     if value is None:
         return None
     mode = -1
@@ -175,7 +175,7 @@ def _mode(value: Any) -> int | None:
 
 
 def _images(wanted: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The images; of a target that is absent there is nothing to be pulled with."""
+    """Return the images; none for an absent target."""
     images = wanted.get("images")
     if images is None or wanted["state"] == "absent":
         return None
@@ -203,7 +203,7 @@ def _look_up(images: Sequence[str], required: bool, config: DockerConfig, curren
     mask = current.mask()
     found = image_credentials(config, _in_time(images, current.deadline), outcome.provenance)
     for index, (image, answers) in enumerate(zip(images, found)):
-        # A password of the document may stand in a tag by mistake.
+        # A password of the document may be in a tag by mistake.
         name = mask.text(shown(image))
         rows.append({"image": name, **answers})
         unable = [reader for reader in READERS if not answers[reader]["found"]]
@@ -219,7 +219,7 @@ def _look_up(images: Sequence[str], required: bool, config: DockerConfig, curren
 
 
 def _in_time(images: Sequence[str], deadline: Deadline) -> Iterator[str]:
-    """The images, until the time is over."""
+    """Yield the images until the time is over."""
     for index, image in enumerate(images):
         if deadline.remaining() <= 0:
             raise TimedOut(
@@ -230,11 +230,11 @@ def _in_time(images: Sequence[str], deadline: Deadline) -> Iterator[str]:
 
 
 def _write(target: FileTarget, config: DockerConfig, current: Work, dry_run: bool) -> None:
-    """Replace the file in one step; the old content or the new one is there at any time."""
+    """Replace the file atomically: the old or the new content exists at any time."""
     outcome, path = current.outcome, _path(target)
     there = _read(target, path)
     outcome.before = _parse(there[0]) if there else None
-    # An existing file keeps its mode, but for what it would let everybody read.
+    # An existing file keeps its mode, without permissions for others.
     mode = target.mode if target.mode is not None else (there[1] & ~0o007 if there else 0o600)
     if outcome.before is None or not outcome.before.same_meaning(config):
         outcome.did("updated" if there else "created")
@@ -261,11 +261,11 @@ def _write(target: FileTarget, config: DockerConfig, current: Work, dry_run: boo
 
 
 def _remove(target: FileTarget, outcome: Outcome, dry_run: bool) -> None:
-    """Delete what ``present`` would have written."""
+    """Delete the file that ``present`` would have written."""
     path = _path(target)
     if os.path.lexists(path):
         if not os.path.isfile(path):
-            raise PullSecretError(f"file:{target.dest} is not a regular file and was left alone")
+            raise PullSecretError(f"file:{target.dest} is not a regular file and was not changed")
         if not target.force:
             there = _read(target, path)
             outcome.before = _parse(there[0]) if there else None
@@ -282,9 +282,10 @@ def _remove(target: FileTarget, outcome: Outcome, dry_run: bool) -> None:
 
 
 def _path(target: FileTarget) -> str:
-    """Where the file is. Links on the way to its directory are followed, one in its place only if asked.
+    """Return the file's path. Links to its directory are followed; the file itself may be a link only with
+    ``follow``.
 
-    :raises OwnershipConflict: it is a link: what that leads to is a file that the task does not name.
+    :raises OwnershipConflict: it is a link to a file that the task does not name.
     """
     dest = str(target.dest)
     if target.follow:
@@ -293,16 +294,16 @@ def _path(target: FileTarget) -> str:
     path = os.path.join(os.path.realpath(directory), name)
     if os.path.islink(path):
         raise OwnershipConflict(
-            f"file:{dest} is a symbolic link and was left alone",
-            "name the file that it leads to, or set follow: true",
+            f"file:{dest} is a symbolic link and was not changed",
+            "name the file that it points to, or set follow: true",
         )
     return path
 
 
 def _read(target: FileTarget, path: str) -> tuple[bytes, int] | None:
-    """The file's content and mode; None where it is not there.
+    """Return the file's content and mode; None if it does not exist.
 
-    :raises OwnershipConflict: it is something else than a docker config.
+    :raises OwnershipConflict: it is not a docker config.
     """
     try:
         content, mode = read_regular(path)
@@ -314,7 +315,7 @@ def _read(target: FileTarget, path: str) -> tuple[bytes, int] | None:
         raise PullSecretError(f"file:{target.dest} cannot be read: {error.strerror}") from None
     if not target.force and not is_docker_config(content):
         raise OwnershipConflict(
-            f"file:{target.dest} is not a docker config (a JSON object with auths) and was left alone",
+            f"file:{target.dest} is not a docker config (a JSON object with auths) and was not changed",
             "is dest the right file? force: true replaces or deletes it",
         )
     return content, mode

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The two doors to a batch module's work: a process of its own, and Ansible's worker process.
+"""The two entry points to a batch module's work: its own process, and Ansible's worker process.
 
-Behind both are the same argument spec and the same task, so the result is the same.
+Both use the same argument spec and the same task, so the result is the same.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ __all__ = [
     "without_stderr",
 ]
 
-# What Ansible's validation ends with: at a number that should be a mapping, at numbers as keys of a mapping,
-# and at an infinite number that should be a whole one.
+# The exceptions of Ansible's validation: at a number instead of a mapping, at numbers as keys of a mapping,
+# and at an infinite number instead of an integer.
 _BREAKS = (TypeError, ValueError, OverflowError)
 _UNNAMED = "an option has the wrong type"
 _TargetOptions = Callable[[], dict[str, Any]]
@@ -50,7 +50,9 @@ class _Task(Protocol):
     def __call__(
         self, params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event
     ) -> dict[str, Any]:
-        """Handle all targets; the module's result.  No further target is begun once ``stop`` is set."""
+        """Handle all targets, and return the module's result. No further target is begun once ``stop`` is
+        set.
+        """
         raise NotImplementedError
 
 
@@ -68,14 +70,14 @@ class _Module(QuietModule):
         self.no_log_values -= public_texts(argument_spec, self.params)
 
     def fail_json(self, msg: Any, **kwargs: Any) -> NoReturn:
-        """As AnsibleModule does, but an error about the arguments says where, and does not quote them."""
+        """Fail as AnsibleModule does, but without quoting arguments."""
         if not self.is_validated:
             msg = _argument_error(self._named(str(msg)), self.params, self.argument_spec)
         super().fail_json(msg=msg, **kwargs)
         raise SystemExit(1)  # for the reader and the type checker: the line above ends the process
 
     def _named(self, message: str) -> str:
-        """Ansible's error about the arguments, or the next where it names no option, as of no_log."""
+        """Return Ansible's error about the arguments with the option's name, which it lacks, as for no_log."""
         found = getattr(self, "validation_result", None)
         errors = found.errors if found is not None else []
         if not errors or not isinstance(errors[0], NoLogError):
@@ -84,14 +86,14 @@ class _Module(QuietModule):
 
 
 def run_module(target_options: _TargetOptions, task: _Task) -> None:
-    """Run a batch module in this process, which is its own.  Never returns."""
+    """Run a batch module in this process, which is its own. Never returns."""
     run_with(with_targets(target_options()), task)
 
 
 def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = False) -> None:
-    """Run a module with this argument spec in this process, which is its own.  Never returns.
+    """Run a module with this argument spec in this process, which is its own. Never returns.
 
-    :param with_commands: whether the task is given ``run_command``, to run programs.
+    :param with_commands: whether the task receives ``run_command``, to run programs.
     """
     module = _Module(
         argument_spec=dict(spec),
@@ -103,7 +105,7 @@ def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = Fals
     more: dict[str, Any] = {"run_command": module.run_command} if with_commands else {}
 
     def work() -> dict[str, Any]:
-        # The action plugin looks, too, before Ansible splits texts into lists.
+        # The action plugin also checks, before Ansible splits texts into lists.
         astray = misplaced(module.params)
         if astray:
             raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
@@ -114,9 +116,9 @@ def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = Fals
             )
 
     result = safely(work)
-    # Ansible would send all parameters back otherwise: most of the answer, and no business of any log.
+    # Otherwise Ansible would return all parameters: most of the response, and not for any log.
     result["invocation"] = {}
-    # Given with the result they are deprecated; only results without targets have some of their own.
+    # Given with the result, they are deprecated. Only results without targets have some.
     mask = Mask(forms_in(module.params))
     for text in result.pop("warnings", ()):
         module.warn(mask.text(text))
@@ -134,10 +136,10 @@ def run_here(
     diff: bool,
     stop: threading.Event,
 ) -> dict[str, Any]:
-    """Do a batch module's work in the calling process; its result.
+    """Do a batch module's work in the calling process, and return its result.
 
-    :param arguments: as a module would be given them: plain dictionaries, lists and scalars.
-    :raises ConfigurationError: they are wrong.
+    :param arguments: as for a module: plain dictionaries, lists and scalars.
+    :raises ConfigurationError: they are invalid.
     """
     params = validated(target_options, arguments)
     with without_stderr():
@@ -145,27 +147,29 @@ def run_here(
 
 
 def without_stderr() -> contextlib.redirect_stderr[TextIO]:
-    """Libraries warn on stderr, not the module's own here. They give it to exec plugins, too: a file."""
+    """Libraries write warnings to stderr, which is not the module's own here. They also pass it to exec
+    plugins, so it must be a file.
+    """
     return contextlib.redirect_stderr(_nowhere())
 
 
 @functools.cache
 def _nowhere() -> TextIO:
-    """Never closed: a library's logging may keep it, and would complain on the real one, message and all."""
+    """Never closed: a library's logging may keep it, and would complain on the real one, with the message."""
     return open(os.devnull, "w", encoding="utf-8")
 
 
 def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A batch module's parameters.
+    """Return a batch module's parameters.
 
-    :param target_options: a target's options, or the whole spec of a module that takes no ``targets``.
-    :raises ConfigurationError: in the words of AnsibleModule, but without quoting what was given.
+    :param target_options: a target's options, or the complete spec of a module without ``targets``.
+    :raises ConfigurationError: AnsibleModule's message, without quoting arguments.
     """
     return validated_by_spec(whole_spec(target_options), arguments)
 
 
 def whole_spec(target_options: _TargetOptions) -> dict[str, Any]:
-    """A batch module's argument spec.
+    """Return a batch module's argument spec.
 
     :param target_options: as for ``validated``.
     """
@@ -174,7 +178,7 @@ def whole_spec(target_options: _TargetOptions) -> dict[str, Any]:
 
 
 def validated_by_spec(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a module whose whole argument spec is given.
+    """Return the parameters of a module with a complete argument spec.
 
     :raises ConfigurationError: as for ``validated``.
     """
@@ -193,7 +197,9 @@ def validated_by_spec(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dic
 
 
 def _misfit(arguments: Any, spec: Mapping[str, Any]) -> str | None:
-    """What is wrong with the arguments, with the option's name, which Ansible's own words often lack."""
+    """Return what is wrong with the arguments, with the option's name, which Ansible's own message often
+    lacks.
+    """
     try:
         check_arguments(arguments if isinstance(arguments, Mapping) else {}, spec)
     except ConfigurationError as error:
@@ -202,9 +208,9 @@ def _misfit(arguments: Any, spec: Mapping[str, Any]) -> str | None:
 
 
 def safely(work: Callable[[], dict[str, Any]], *ansibles: type[Exception]) -> dict[str, Any]:
-    """What ``work`` gives, or a failed result: Ansible would print the text of an exception.
+    """Return the result of ``work``, or a failed result: Ansible would print the message of an exception.
 
-    :param ansibles: exceptions that Ansible has an outcome of its own for, such as an unreachable host.
+    :param ansibles: exceptions for which Ansible has its own result, such as an unreachable host.
     """
     try:
         return work()

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a value is what an option of a module takes: named by its path, and never quoted.
+"""Checks a value against an option's spec. Errors name its path, and never quote it.
 
 Ansible's own validation says "dictionary requested" without the option, quotes values, lets a required option
-be null, and makes strings of mappings.  This reads the same argument specs and converts as Ansible does, but
-a list, a mapping or a boolean never becomes a string.
+be null, and makes strings of mappings. This module reads the same argument specs and converts as Ansible
+does, but a list, a mapping or a boolean never becomes a string.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SHOWN = 5
 
 _Spec = Mapping[str, Any]
 
-# A type in the specs -> what is one already, Ansible's conversion of what is not, and its name.
+# A type in the specs to the Python type, Ansible's conversion of other values, and its name.
 _TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
     "bool": (bool, check_type_bool, "true or false"),
     "dict": (dict, check_type_dict, "a mapping"),
@@ -41,14 +41,14 @@ _TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
     "int": (int, check_type_int, "a whole number"),
     "list": (list, check_type_list, "a list"),
 }
-# Keys of a list's spec that are about its elements.
+# Keys of a list's spec that concern its elements.
 _OF_ELEMENTS = ("options", "mutually_exclusive", "required_one_of")
 
 
 def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, _Spec]) -> None:
-    """A task's arguments, as they were given.  An option that the spec does not have is left to Ansible.
+    """Check a task's arguments as they were given. Ansible reports unknown options.
 
-    :raises ConfigurationError: names the first option that is wrong, and what it takes.
+    :raises ConfigurationError: names the first invalid option, and what it accepts.
     """
     for name, its in spec.items():
         if name in arguments:
@@ -60,9 +60,9 @@ def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, _Spec]) -> 
 
 
 def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True) -> Any:
-    """The value as the module will have it.
+    """Return the value as the module receives it.
 
-    :param name: what to call the option in a message, such as ``source.kubernetes``.
+    :param name: the option's name in messages, such as ``source.kubernetes``.
     :param with_defaults: whether suboptions that are not given get their defaults, or None without one.
     :raises ConfigurationError: names the option and the rule, never the value.
     """
@@ -92,7 +92,7 @@ def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True) ->
 def _string(name: str, value: Any, choices: Sequence[Any]) -> str:
     if isinstance(value, str):
         return value
-    # As Ansible would; but not true, which somebody meant as a word, and nothing with parts.
+    # As Ansible would, except true, which was meant as a word, and containers.
     if isinstance(value, (int, float)) and (not isinstance(value, bool) or str(value) in choices):
         return str(value)
     raise ConfigurationError(f"{name} must be a string")
@@ -130,7 +130,7 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: _Spec, with_defaults:
         if all(given.get(option) is None for option in group):
             raise ConfigurationError(f"{name} must be {_expected('a mapping', spec)}")
     for group in spec.get("mutually_exclusive", ()):
-        # Ansible counts what is there, with a value or without.
+        # Ansible counts given options, with or without a value.
         both = [option for option in group if option in value]
         if len(both) > 1:
             raise ConfigurationError(f"{name} has both {both[0]} and {both[1]}")
@@ -142,7 +142,7 @@ def _null(name: str) -> ConfigurationError:
 
 
 def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:
-    """``; in target 3 (cls-7)`` for an error about the arguments: Ansible does not say which it was."""
+    """Return ``; in target 3 (cls-7)`` for an error about the arguments: Ansible does not name the target."""
     targets = arguments.get("targets") if isinstance(arguments, Mapping) else None
     if not isinstance(targets, list) or len(targets) < 2:
         return ""

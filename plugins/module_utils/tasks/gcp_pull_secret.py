@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``gcp_pull_secret`` takes; ``workflows/provision/store`` does the work."""
+"""The options of ``gcp_pull_secret``; ``workflows/provision/store`` does the work."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ __all__ = ["run", "target_options", "targets_elsewhere", "targets_of"]
 
 
 def target_options() -> dict[str, Any]:
-    """The options of one target: those of a cluster that concern Secret Manager, and an id."""
+    """Return the options of one target: those of a cluster for Secret Manager, and an id."""
     return {"id": {"type": "str"}, **specs_of("store"), **document_options()}
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[StoreTarget]]:
-    """The task's targets.
+    """Return the task's targets.
 
-    :raises ConfigurationError: two have one id, or are one secret.
+    :raises ConfigurationError: two have the same id or the same secret.
     """
     return store.targets_of(resolve_targets(params, list(target_options())), SecretManagerStore)
 
 
-# Asked on another machine than the one that works on them: a place has one name everywhere.
+# Called on another machine than the one that does the work: names are the same everywhere.
 targets_elsewhere = targets_of
 
 
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
-    """Handle all targets; the module's result."""
+    """Handle all targets, and return the module's result."""
     targets = resolve_targets(params, list(target_options()))
     return store.store(targets, params, check_mode=check_mode, diff=diff, stop=stop, kind=SecretManagerStore)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``hosted_cluster_pull_secret`` does: the global pull secret of one hosted cluster per target."""
+"""The work of ``hosted_cluster_pull_secret``: the global pull secret of one hosted cluster per target."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def target_options() -> dict[str, Any]:
 
 
 def _reference() -> dict[str, Any]:
-    """Where a Secret is; none of it is one."""
+    """Return a reference to a Secret, or None."""
     return {
         "type": "dict",
         "no_log": False,
@@ -89,30 +89,30 @@ _LIMITS = Limits(target_options())
 
 
 def build_target(wanted: Mapping[str, Any]) -> HostedCluster:
-    """What a target's options describe.
+    """Return the target that the options describe.
 
-    :raises ConfigurationError: naming the option that is wrong.
+    :raises ConfigurationError: names the invalid option.
     """
     _LIMITS.check(wanted)
     return build_cluster(wanted)
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[HostedCluster]]:
-    """The task's targets.
+    """Return the task's targets.
 
-    :raises ConfigurationError: two have one id, or are one hosted cluster.
+    :raises ConfigurationError: two have the same id, or are the same hosted cluster.
     """
     return build_targets(params, list(target_options()), build_target, full_place)
 
 
-# Asked on another machine than the one that works on them: a place has one name everywhere.
+# Called on another machine than the one that does the work: names are the same everywhere.
 targets_elsewhere = targets_of
 
 
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
-    """Handle all targets; the module's result."""
+    """Handle all targets, and return the module's result."""
     shared = Run(params, "hosted-cluster", check_mode=check_mode, diff=diff, stop=stop)
     clusters = HostedClusters(shared.settings, shared.kubernetes, dry_run=check_mode)
 
@@ -123,7 +123,7 @@ def run(
 
 
 def full_place(cluster: HostedCluster) -> str:
-    """The name by which two targets are one: they would undo each other's work."""
+    """Return the name by which two targets are the same: they would undo each other's work."""
     if cluster.reached_directly:
         way = [cluster.hosted_kubeconfig, cluster.hosted_context]
     else:

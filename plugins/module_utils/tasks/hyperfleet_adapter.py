@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``hyperfleet_adapter`` does: one run of the adapter over a batch of clusters, or over all."""
+"""The work of ``hyperfleet_adapter``: one run of the adapter over a batch of clusters, or over all."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ __all__ = ["Log", "Ran", "run", "spec", "work"]
 
 Log = Callable[[Mapping[str, Any], LoggingSettings], None]
 
-# So many clusters are in memory at a time, and read ahead together.
+# How many clusters are in memory at a time, and are read ahead together.
 _CHUNK = 1000
 _RETRIES = RetryPolicy(tries=4, delay=0.5, max_delay=5.0)
-# Of a sweep's problems so many are in its message.
+# How many of a sweep's problems are in its message.
 _SHOWN = 3
 
 
@@ -78,10 +78,12 @@ def run(
     params: Mapping[str, Any],
     *,
     check_mode: bool,
-    diff: bool,  # noqa: ARG001 - as every task is called
+    diff: bool,  # noqa: ARG001 - the signature of every task
     stop: threading.Event,
 ) -> dict[str, Any]:
-    """In a module's process: the result, with the log and the result file's entries for the action plugin."""
+    """Run in a module's process; return the result, with the log and the result file's entries for the action
+    plugin.
+    """
     log: list[dict[str, Any]] = []
     ran = work(params, check_mode=check_mode, stop=stop, log=lambda entry, _logging: log.append(dict(entry)))
     return {
@@ -94,9 +96,9 @@ def run(
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run did.
+    """The result of a run.
 
-    :param calls: requests to the places that no cluster's result tells of.
+    :param calls: requests that belong to no cluster's result.
     :param problems: what a sweep could not read.
     """
 
@@ -105,10 +107,10 @@ class Ran:
     problems: tuple[PullSecretError, ...] = ()
 
     def result(self, results: str | None) -> dict[str, Any]:
-        """The module's; as much of it as is asked for."""
+        """Return the module's result, with the requested details."""
         answer = module_result(self.results, results)
         if self.problems:
-            # What was done stays done, and is returned with what was not.
+            # Results of finished clusters are returned together with the failures.
             more = [answer["msg"]] if "msg" in answer else []
             answer.update(
                 failed=True,
@@ -125,9 +127,9 @@ def _few(problems: Sequence[PullSecretError]) -> str:
 
 
 def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, log: Log) -> Ran:
-    """Do it, and tell of each cluster as soon as it is done.
+    """Do the work, and report each cluster as soon as it is done.
 
-    :param log: from several threads.
+    :param log: called from several threads.
     :raises PullSecretError: nothing could be begun.
     """
     Limits(spec()).check(params)
@@ -146,7 +148,7 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
 
     def on_result(cluster_result: ClusterResult) -> None:
         for entry in log_entries(cluster_result):
-            # A log must not say that what a check only looked at was done.
+            # The log of a check must not say that something was done.
             said = {**entry, "message": f"check mode: {entry['message']}"} if check_mode else entry
             log(said, config.logging)
 
@@ -166,7 +168,7 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
         sweep = Sweep(
             engine, api, jobs, provisioner, settings, store=config.deletion.store, on_result=on_result
         )
-        # Nothing is left behind by who makes no Jobs.
+        # Inline execution creates no Jobs and leaves nothing behind.
         cluster_results = sweep.run(_CHUNK, leftovers=config.execution == "job")
         for problem in sweep.problems:
             log(sweep_problem_entry(problem), config.logging)
@@ -178,7 +180,9 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
 
 
 def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
-    """(the clusters' ids, traceparents by id): of events and ids, each once; an event's last one counts."""
+    """Return (cluster ids, traceparents by id) of events and ids, each once; the last event of a cluster
+    counts.
+    """
     ids: dict[str, None] = dict.fromkeys(params.get("cluster_ids") or ())
     traceparents: dict[str, Any] = dict(params.get("traceparents") or {})
     for position, event in enumerate(params.get("events") or (), start=1):
@@ -199,7 +203,7 @@ def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
 
 
 def _config(params: Mapping[str, Any]) -> AdapterConfig:
-    """:raises ConfigurationError: naming the field, or the override."""
+    """:raises ConfigurationError: names the field, or the override."""
     config = load_adapter_config(params["config"])
     overrides = params.get("overrides")
     return config.replaced(overrides) if overrides else config
@@ -217,7 +221,7 @@ def _api(config: AdapterConfig, settings: RunSettings) -> HyperFleetClient:
 
 
 def _places_options(params: Mapping[str, Any], config: AdapterConfig) -> dict[str, Any]:
-    """The options that the modules of both places take."""
+    """Return the connection options of the modules for both secrets."""
     options: dict[str, Any] = {
         name: params[name] for name in ("concurrency", "timeout", "api_timeout", "retry")
     }

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``hyperfleet_cluster_info`` does: read many clusters and what their adapters say of them."""
+"""The work of ``hyperfleet_cluster_info``: read many clusters and their adapters' statuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["run", "target_options"]
 
 
 def target_options() -> dict[str, Any]:
-    """The module's whole spec: it has no targets."""
+    """Return the module's complete spec: it has no targets."""
     return dict(
         cluster_ids={"type": "list", "elements": "str"},
         search={"type": "str"},
@@ -36,7 +36,7 @@ def target_options() -> dict[str, Any]:
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
-    """Read the clusters; the module's result."""
+    """Read the clusters, and return the module's result."""
     shared = Run(params, "hyperfleet", check_mode=check_mode, diff=diff, stop=stop)
     settings, ids = shared.settings, params.get("cluster_ids")
     if ids is not None and params.get("search"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``hyperfleet_status`` does: say what an adapter knows of its clusters."""
+"""The work of ``hyperfleet_status``: report an adapter's statuses of its clusters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MANDATORY = ("Available", "Applied", "Health")
 
 @dataclass(frozen=True)
 class _StatusTarget:
-    """A report; ``generation`` is 0 where it is the cluster's as it is read."""
+    """A report; ``generation`` 0 means the cluster's generation when it is read."""
 
     cluster_id: str
     report: Report
@@ -65,9 +65,9 @@ def target_options() -> dict[str, Any]:
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[_StatusTarget]]:
-    """The task's targets.
+    """Return the task's targets.
 
-    :raises ConfigurationError: two have one id, or are one adapter's reports on one cluster.
+    :raises ConfigurationError: two have the same id, or are one adapter's reports on one cluster.
     """
     return build_targets(
         params,
@@ -77,14 +77,14 @@ def targets_of(params: Mapping[str, Any]) -> list[Wanted[_StatusTarget]]:
     )
 
 
-# Asked on another machine than the one that works on them: a place has one name everywhere.
+# Called on another machine than the one that does the work: names are the same everywhere.
 targets_elsewhere = targets_of
 
 
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
-    """Handle all targets; the module's result."""
+    """Handle all targets, and return the module's result."""
     shared = Run(params, "hyperfleet-status", check_mode=check_mode, diff=diff, stop=stop)
     targets, client = targets_of(params), hyperfleet_client(shared.settings)
     on_cluster = FLAVOURS[(params.get("hyperfleet") or {}).get("flavour") or "current"].on_cluster
@@ -143,7 +143,7 @@ def _report(
     if reported.accepted:
         outcome.settle()
     else:
-        # The API has dropped all of it: what it holds is as it was.
+        # The API has discarded the report: the stored status is unchanged.
         outcome.restart()
         outcome.warnings.append(
             f"the API discarded the report (HTTP {reported.status}): its generation is newer than the cluster's or "
@@ -153,7 +153,9 @@ def _report(
 
 
 def _compare(outcome: Outcome, held: AdapterStatus | None, report: Report, whole: bool) -> None:
-    """:param whole: whether the API tells all of what it holds; the seeds' tells of Available and data."""
+    """:param whole: whether the API returns the complete status; that of the adapter contract returns
+    Available and data.
+    """
     new = {condition.type: condition for condition in report.conditions}
     if held is None:
         outcome.did("reported")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``k8s_pull_secret`` takes; ``workflows/provision/place`` does the work."""
+"""The options of ``k8s_pull_secret``; ``workflows/provision/place`` does the work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["run", "target_options", "targets_elsewhere", "targets_of"]
 
 
 def target_options() -> dict[str, Any]:
-    """The options of one target: those of a cluster that concern Kubernetes, and the module's own."""
+    """Return the options of one target: those of a cluster for Kubernetes, and the module's own."""
     return {
         "id": {"type": "str"},
         **specs_of("place"),
@@ -32,20 +32,20 @@ def target_options() -> dict[str, Any]:
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[KubernetesTarget]]:
-    """The task's targets.
+    """Return the task's targets.
 
-    :raises ConfigurationError: two have one id, or are one Secret.
+    :raises ConfigurationError: two have the same id or the same Secret.
     """
     return place.targets_of(resolve_targets(params, list(target_options())))
 
 
-# Asked on another machine than the one that works on them: a place has one name everywhere.
+# Called on another machine than the one that does the work: names are the same everywhere.
 targets_elsewhere = targets_of
 
 
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
-    """Handle all targets; the module's result."""
+    """Handle all targets, and return the module's result."""
     targets = resolve_targets(params, list(target_options()))
     return place.place(targets, params, check_mode=check_mode, diff=diff, stop=stop)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``kubelet_auth_sync`` does: bring one node's ``config.json`` and its kubelet in sync.
+"""The work of ``kubelet_auth_sync``: bring one node's ``config.json`` and its kubelet in sync.
 
 The docker config is read on the controller (``resolve``) and used on the node (``run``).
 """
@@ -67,7 +67,7 @@ _LIMITS = Limits(spec())
 
 
 def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
-    """On the controller: the docker config that the node is to hold, and where it came from.
+    """On the controller: return the docker config for the node, and where it came from.
 
     :raises PullSecretError: nothing was done.
     """
@@ -86,7 +86,7 @@ def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
 
 
 def with_layers(result: dict[str, Any], origins: Mapping[str, Any]) -> dict[str, Any]:
-    """The node's result with the origins, warnings and conflicts that only the controller knows."""
+    """Return the node's result with the origins, warnings and conflicts that only the controller knows."""
     registries = result.get("registries")
     if isinstance(registries, dict):
         result["registries"] = {
@@ -107,7 +107,7 @@ def run(
     stop: threading.Event | None = None,
     run_command: RunCommand | None = None,
 ) -> dict[str, Any]:
-    """On the node: bring it in sync; the module's result."""
+    """On the node: bring it in sync, and return the module's result."""
     options = _options(params)
     sync = Synchroniser(params["path"], options, _systemd(params, run_command))
     done = _do(sync, params, check_mode, stop or threading.Event())
@@ -122,7 +122,7 @@ def run(
     del result["id"]
     if diff and done.changed and not done.rolled_back and done.before != done.after:
         result["diff"] = [outcome.diff(key)]
-    # A kubelet that is up, and is left to be watched by another task, is as wanted.
+    # A kubelet that runs, and that another task will watch, is as wanted.
     wanted = (PENDING,) if options.restart == DEFERRED or check_mode or done.healthy else ()
     if done.state in {FAILED, HELD, PENDING} - set(wanted):
         result["failed"] = True
@@ -144,12 +144,12 @@ def _do(sync: Synchroniser, params: Mapping[str, Any], check_mode: bool, stop: t
         return (sync.plan_settle if check_mode else sync.settle)(stop=stop.is_set)
     if state == "rolled_back":
         return (sync.plan_roll_back if check_mode else sync.roll_back)(stop=stop.is_set)
-    # It touches neither file nor kubelet, and a kubelet that is yet to be restarted need not be well.
+    # It touches neither file nor kubelet, and a kubelet that must still be restarted need not be healthy.
     return SyncResult() if check_mode else sync.verify(stop=stop.is_set)
 
 
 def _desired(params: Mapping[str, Any]) -> DockerConfig:
-    """What the action plugin has read, and sends as ``inline``."""
+    """Return what the action plugin has read and sent as ``inline``."""
     text = (params.get("source") or {}).get("inline")
     if not isinstance(text, str):
         raise ConfigurationError(
@@ -168,9 +168,9 @@ def _systemd(params: Mapping[str, Any], run_command: RunCommand | None) -> Syste
 
 
 def _options(params: Mapping[str, Any]) -> Options:
-    """:raises ConfigurationError: naming the option that is wrong."""
+    """:raises ConfigurationError: names the invalid option."""
     _LIMITS.check(params)
-    # They are quoted in messages, so they have to be what they say they are.
+    # Messages quote them, so they must be valid.
     if not _UNIT.match(params["unit"]):
         raise ConfigurationError("unit must be the name of a service, such as kubelet.service")
     if not (params["path"].startswith("/") and is_name(params["path"])):

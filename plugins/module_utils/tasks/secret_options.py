@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which of a task's arguments are secrets, as the argument specs say (``no_log``), and how they stay hidden.
+"""Finds the secrets among a task's arguments by their argument specs (``no_log``), and hides them.
 
-A docker config is recognised by its look (``secrecy``). A bearer token or a header looks like any other name:
-only the spec of its option tells what it is.
+A docker config is recognised by its form (``secrecy``). A bearer token or a header looks like any other name:
+only the spec of its option identifies it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _SHORTEST = 6
 
 
 def hidden_texts(spec: Mapping[str, Any], arguments: Any) -> set[str]:
-    """The texts of secret options that no result may show.
+    """Return the texts of secret options that no result may show.
 
     A header may hold a tenant's name, which is a part of the tenant's clusters' names. Such a value is public
-    if it stands in another option as well, or is short.
+    if another option has it as well, or if it is short.
     """
     found = dict(_secrets(spec, arguments))
     names = {text for text, is_header in found.items() if is_header}
@@ -41,17 +41,17 @@ def hidden_texts(spec: Mapping[str, Any], arguments: Any) -> set[str]:
 
 
 def public_texts(spec: Mapping[str, Any], arguments: Any) -> set[str]:
-    """The texts of secret options that are public by the rule of ``hidden_texts``."""
+    """Return the texts of secret options that are public by the rule of ``hidden_texts``."""
     return {text for text, _is_header in _secrets(spec, arguments)} - hidden_texts(spec, arguments)
 
 
 def quiet_arguments(spec: Mapping[str, Any], arguments: Any) -> Any:
-    """The arguments for callbacks: no docker config, no secret option and no unknown option."""
+    """Return the arguments for callbacks: no docker config, no secret option and no unknown option."""
     return quiet(_without_secrets(spec, arguments))
 
 
 def _secrets(spec: Mapping[str, Any], arguments: Any) -> Iterator[tuple[str, bool]]:
-    """(text, whether it is a header's value) of each secret option but docker configs."""
+    """Yield (text, whether it is a header's value) for each secret option except docker configs."""
     if not isinstance(arguments, Mapping):
         return
     for name, rule in spec.items():
@@ -64,7 +64,7 @@ def _secrets(spec: Mapping[str, Any], arguments: Any) -> Iterator[tuple[str, boo
                 yield text, is_mapping
                 _scheme, _space, token = text.partition(" ")
                 if token:
-                    # `Authorization: Bearer …`: the token alone gives it away.
+                    # `Authorization: Bearer …`: the token alone must also be hidden.
                     yield token, is_mapping
         elif _has_secret(rule, documents=False):
             for part in value if isinstance(value, (list, tuple)) else [value]:
@@ -73,7 +73,7 @@ def _secrets(spec: Mapping[str, Any], arguments: Any) -> Iterator[tuple[str, boo
 
 def _without_secrets(spec: Mapping[str, Any], arguments: Any) -> Any:
     if not isinstance(arguments, Mapping):
-        # Ansible reads a mapping from a text, too: `host=… api_key=…`.
+        # Ansible also reads a mapping from a text: `host=… api_key=…`.
         return HIDDEN
     return {name: _shown_option(spec.get(name), value) for name, value in arguments.items()}
 
@@ -91,7 +91,7 @@ def _shown_option(rule: Mapping[str, Any] | None, value: Any) -> Any:
 
 
 def _without_logins(value: Any) -> Any:
-    """An address with a login is refused, but callbacks see it with the refusal."""
+    """A URL with a login is refused, but callbacks see it with the refusal."""
     if isinstance(value, Mapping):
         return {name: _without_logins(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -109,7 +109,7 @@ def _has_secret(rule: Mapping[str, Any], *, documents: bool = True) -> bool:
 
 
 def _as_mapping(value: Any) -> Any:
-    """A mapping from what Ansible takes for one: JSON, or ``name=value`` pairs."""
+    """Return a mapping from the forms that Ansible accepts: JSON, or ``name=value`` pairs."""
     if not isinstance(value, str):
         return value
     # Not at the top of the file: the job's program has no Ansible, and does not need it.
@@ -122,7 +122,7 @@ def _as_mapping(value: Any) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value, but for the keys of mappings."""
+    """Yield every text in a value, except the keys of mappings."""
     if isinstance(value, Mapping):
         for item in value.values():
             yield from _texts(item)

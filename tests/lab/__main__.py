@@ -6,8 +6,9 @@
 
 ``up`` starts stand-ins of Secret Manager, the HyperFleet API and two Kubernetes clusters (contexts mgmt-1 and
 mgmt-2) and writes .lab/env and .lab/kubeconfig. With ``--real`` mgmt-1 is a real control plane.
-``seed`` adds namespaces, sample files and a foreign secret. ``put`` adds a version to a secret in Secret
-Manager, which it creates if need be. ``down`` ends all and removes what ``up`` and ``seed`` have made.
+``seed`` adds namespaces, sample files and a foreign secret. ``namespace`` makes namespaces in mgmt-1, as
+``kubectl create namespace`` does. ``put`` adds a version to a secret in Secret Manager, and makes the secret if
+there is none. ``down`` ends all and removes what ``up`` and ``seed`` have made.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ def main() -> int:
             print(f"lab: . {lab.env_file}")
         elif arguments.command == "seed":
             print(lab.seed())
+        elif arguments.command == "namespace":
+            lab.add_namespaces(arguments.name)
+            print(f"lab: namespaces in mgmt-1: {', '.join(arguments.name)}")
         elif arguments.command == "put":
             print(_put(lab, arguments))
         elif arguments.command == "down":
@@ -49,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     up = commands.add_parser("up", help="start what does not run")
     up.add_argument("--real", action="store_true", help="a real control plane as mgmt-1 (needs Go, no root)")
     commands.add_parser("seed", help="add samples to try things with")
+    namespace = commands.add_parser("namespace", help="make namespaces in mgmt-1")
+    namespace.add_argument("name", nargs="+")
     put = commands.add_parser("put", help="add a version to a secret in Secret Manager")
     put.add_argument("project")
     put.add_argument("secret")

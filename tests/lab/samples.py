@@ -55,7 +55,7 @@ def add_samples(directory: Path, kubeconfig: Path, secret_manager: str) -> str:
     write_private(samples / "clusters.yml", yaml.safe_dump({"clusters": clusters}, sort_keys=False))
     namespaces = [cluster["management_namespace"] for cluster in clusters]
     for namespace in namespaces:
-        _add_namespace(kubeconfig, str(namespace))
+        add_namespace(kubeconfig, str(namespace))
     if not _exists(secret_manager, CLUSTERS["cls-foreign"], FOREIGN):
         labels = {"managed-by": "shop-team"}
         put(secret_manager, CLUSTERS["cls-foreign"], FOREIGN, b"kept by the shop team", labels)
@@ -114,7 +114,8 @@ def _cluster(name: str, samples: Path) -> dict[str, object]:
     }
 
 
-def _add_namespace(kubeconfig: Path, name: str) -> None:
+def add_namespace(kubeconfig: Path, name: str) -> None:
+    """Make a namespace in mgmt-1 unless it is there."""
     client = kubernetes.config.new_client_from_config(str(kubeconfig), context="mgmt-1")
     try:
         kubernetes.client.CoreV1Api(client).create_namespace(

@@ -90,8 +90,16 @@ class Lab:
 
         return add_samples(self.directory, self.directory / "kubeconfig", self.secret_manager())
 
+    def add_namespaces(self, names: list[str]) -> None:
+        """Make namespaces in mgmt-1 of a running lab."""
+        from tests.lab.samples import add_namespace
+
+        self.secret_manager()
+        for name in names:
+            add_namespace(self.directory / "kubeconfig", name)
+
     def secret_manager(self) -> str:
-        """Return the REST address of the running Secret Manager."""
+        """Return the REST address of the running Secret Manager; LabError when the lab is not up."""
         if not self.env_file.exists() or not self.supervisor.running("secret-manager"):
             raise LabError("it is not up; `make lab-up` starts it")
         return str(self._ready("secret-manager")["rest"])

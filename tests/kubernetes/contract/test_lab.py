@@ -100,6 +100,16 @@ def test_samples_to_try_things_with(lab: Lab) -> None:
     assert not lab.directory.exists()
 
 
+def test_namespaces_of_ones_own(lab: Lab) -> None:
+    with pytest.raises(LabError, match="make lab-up"):
+        lab.add_namespaces(["mine"])
+    lab.up(real=False)
+    for _again in range(2):
+        lab.add_namespaces(["mine", "other"])
+    client = kubernetes.config.new_client_from_config(read_env(lab)["KUBECONFIG"])
+    assert kubernetes.client.CoreV1Api(client).read_namespace("other")
+
+
 def test_a_secret_can_be_put_into_secret_manager(lab: Lab) -> None:
     lab.up(real=False)
     for number in (1, 2):

@@ -21,10 +21,11 @@ import yaml
 
 from tests.docs import blocks, commands, session
 from tests.docs.blocks import PAGES, ROOT, Block
+from tests.tools import tree
 
 BLOCKS = {str(page.relative_to(PAGES).with_suffix("")): blocks.blocks(page) for page in blocks.pages()}
 LAB = [name for name, found in BLOCKS.items() if any(block.session.startswith("lab") for block in found)]
-# What `text` is not: checked by no test.
+DOCUMENTS = [path for path in tree.sources() if path.suffix == ".md" and path.name != "CHANGELOG.md"]
 LANGUAGES = ("shell", "yaml", "json", "text", "promql")
 UP = "make lab-up\n. .lab/env\n. .venv/bin/activate\n"
 _INLINE = re.compile(r"(?<!`)``([^`]+)``(?!`)")
@@ -154,3 +155,14 @@ def test_commands_work_as_written(page: str, checkout: Path) -> None:
                 f"{shown.where} differs; {where}"
             )
     assert len(done) == len(steps)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_commands_of_other_documents_name_what_exists(document: Path) -> None:
+    """The READMEs of roles and extensions, and what else is Markdown: nothing runs their blocks."""
+    for block in blocks.blocks(ROOT / document):
+        if block.language in ("sh", "shell", "bash"):
+            assert commands.complaints(block.text) == [], block.where
+        elif block.language == "yaml":
+            list(yaml.safe_load_all(block.text))
+            assert commands.unknown_names(block.text) == [], block.where

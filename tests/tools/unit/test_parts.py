@@ -48,11 +48,13 @@ def test_every_test_is_in_exactly_one_part(marked: tuple[bool, ...], started: bo
     parts = re.findall(r'-m pytest .*-m "([^"]*)"((?: --ignore=\S+)*) tests$', commands, re.MULTILINE)
     assert len(parts) == 4, parts
     matrix = re.findall(r'-m tests.tools.matrix .*-m "([^"]*)" (.*)$', commands, re.MULTILINE)
-    ignored = [re.findall(r"--ignore=(\S+)", options) for _, options in parts]
+    ignored = [re.findall(r"--ignore=(\S+)", options) for dummy, options in parts]
     assert [paths for paths in ignored if paths] == [matrix[0][1].split()]
     markers = dict(zip(MARKERS, marked, strict=True))
     taking = [
-        expression for (expression, _), paths in zip(parts, ignored, strict=True) if not (started and paths)
+        expression
+        for (expression, dummy), paths in zip(parts, ignored, strict=True)
+        if not (started and paths)
     ]
     if started and markers["exhaustive"] and not markers["real"]:
         taking.append(matrix[0][0])

@@ -36,7 +36,7 @@ def _links(text: str) -> Iterator[str]:
 
 
 def _leads(source: Path, text: str, link: str) -> bool:
-    name, _, anchor = link.partition("#")
+    name, _sharp, anchor = link.partition("#")
     target = (ROOT / source).parent / name
     if not name:
         return anchor in _anchors(text)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import environment
 from tests.support import doc_tables
@@ -19,10 +21,9 @@ def test_the_clusters_variables() -> None:
 
 def test_the_required_ones() -> None:
     rows = doc_tables.table(PAGE, "Variable", "Required", "Meaning")
-    try:
+    with pytest.raises(ConfigurationError) as caught:
         environment.read_environment({})
-    except ConfigurationError as error:
-        missing = error.message.partition(": ")[2].split(", ")
+    missing = caught.value.message.partition(": ")[2].split(", ")
     assert [row[0].strip("`") for row in rows if row[1] == "yes"] == missing
 
 

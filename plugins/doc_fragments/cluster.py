@@ -38,6 +38,8 @@ _SHARED = r"""
         O(state=present).
       - The default is V(false).
     type: bool
+"""
+_DOCUMENT = r"""
   source: &source
     description:
       - Where the docker config is read from. Exactly one of the suboptions is required.
@@ -281,12 +283,54 @@ _PLACE = r"""
     description: Path of a kubeconfig. The default is that of O(kubernetes.kubeconfig).
     type: path
 """
+_INFO = r"""
+  id: &id
+    description:
+      - What results call the target. The default is O(cluster_id), else O(secret).
+    type: str
+  cluster_id: &cluster_id
+    description: Id of the cluster, used in names and labels. Lower case letters, digits and dashes.
+    type: str
+  state: &state
+    description:
+      - Whether the secrets should be there. The default is V(present).
+      - With V(absent), a secret that is still there is drift.
+    type: str
+    choices: [present, absent]
+  project: &project
+    description: Id or number of the Google Cloud project. Every target needs one.
+    type: str
+  secret: &secret
+    description: Id of the secret. The default is C(hyperfleet-{cluster_id}-pull-secret).
+    type: str
+  impersonate_service_account: &impersonate_service_account
+    description: Address of a service account to act as, if not the one of O(gcp.impersonate_service_account).
+    type: str
+  namespace: &namespace
+    description: Namespace of the Secret. Every target needs one.
+    type: str
+  name: &name
+    description: Name of the Secret. The default is C({cluster_id}-pull-secret).
+    type: str
+  context: &context
+    description: Context of the kubeconfig. The default is that of O(kubernetes.context).
+    type: str
+  kubeconfig: &kubeconfig
+    description: Path of a kubeconfig. The default is that of O(kubernetes.kubeconfig).
+    type: path
+  problem: &problem
+    description:
+      - Why the target cannot be looked at. It is reported as the target's failure and nothing else is looked at.
+      - The filter P(hyperfleet.pull_secret.info_targets#filter) sets it for a cluster that is described wrongly.
+    type: str
+"""
 
 
 class ModuleDocFragment:
-    """The options of ``gcp_pull_secret`` and ``k8s_pull_secret``, at the top level and in ``targets``."""
+    """The options of modules about clusters, at the top level and in ``targets``."""
 
     # Annotated, because ansible-test's yamllint fails with a traceback on an assignment without a type.
     # ansible-doc and validate-modules read both forms.
-    STORE: str = _with_targets(_STORE + _SHARED.lstrip("\n"))
-    PLACE: str = _with_targets(_PLACE + _SHARED.lstrip("\n"))
+    STORE: str = _with_targets(_STORE + _SHARED.lstrip("\n") + _DOCUMENT.lstrip("\n"))
+    PLACE: str = _with_targets(_PLACE + _SHARED.lstrip("\n") + _DOCUMENT.lstrip("\n"))
+    INFO: str = _with_targets(_INFO + _DOCUMENT.lstrip("\n"))

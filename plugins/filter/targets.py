@@ -12,6 +12,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted impo
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,
+    info_targets,
     kubernetes_targets,
 )
 
@@ -34,5 +35,6 @@ class FilterModule:
         return {
             "gcp_targets": _reported(gcp_targets),
             "hosted_targets": _reported(hosted_targets),
+            "info_targets": _reported(info_targets),
             "kubernetes_targets": _reported(kubernetes_targets),
         }

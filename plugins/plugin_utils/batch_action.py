@@ -55,11 +55,13 @@ gc.freeze()
 class BatchAction(QuietAction):
     """The action plugin of a batch module.
 
-    ``MODULE`` is its fully qualified name, ``TASK`` the module of ``module_utils/tasks`` that does its work.
+    ``MODULE`` is its fully qualified name, ``TASK`` the module of ``module_utils/tasks`` that does its work,
+    ``IN_CHUNKS`` whether another machine may be sent some targets at a time.
     """
 
     MODULE: ClassVar[str]
     TASK: ClassVar[ModuleType]
+    IN_CHUNKS: ClassVar[bool] = True
 
     def spec(self) -> dict[str, Any]:
         """The module's argument spec."""
@@ -85,7 +87,8 @@ class BatchAction(QuietAction):
             return wrong
         arguments = with_digest_key(arguments)
         targets = arguments.get("targets")
-        if self._connection.transport == "local" or not isinstance(targets, list) or len(targets) <= _CHUNK:
+        is_whole = self._connection.transport == "local" or not self.IN_CHUNKS
+        if is_whole or not isinstance(targets, list) or len(targets) <= _CHUNK:
             return self._run_one(arguments, task_vars)
         return self._run_chunks(arguments, targets, task_vars)
 

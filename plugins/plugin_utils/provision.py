@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..module_utils.model.errors import ConfigurationError
-from ..module_utils.workflows.provision.steps import rows, to_place, to_store
+from ..module_utils.workflows.provision.steps import rows, to_inspect, to_place, to_store
 from .clusters import PROBLEM, read_cluster
 from .problems import check_cluster_list, listed, returned
 
-__all__ = ["gcp_targets", "kubernetes_targets", "summary_rows"]
+__all__ = ["gcp_targets", "info_targets", "kubernetes_targets", "summary_rows"]
 
 
 def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
@@ -27,6 +27,19 @@ def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
     """
     good = [one.cluster for one in check_cluster_list(clusters) if one.problem is None]
     return [to_store(cluster) for cluster in good if cluster is not None]
+
+
+def info_targets(clusters: Any) -> list[dict[str, Any]]:
+    """The targets of ``pull_secret_info``. A cluster that is described wrongly is one that says what is wrong.
+
+    :raises ClusterError: there is no list of clusters.
+    """
+    return [
+        {"id": one.name, "problem": one.problem or "it cannot be read"}
+        if one.problem is not None or one.cluster is None
+        else to_inspect(one.cluster)
+        for one in check_cluster_list(clusters)
+    ]
 
 
 def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, NamedTuple
 
-__all__ = ["HOSTED", "PROVISION", "Columns", "table"]
+__all__ = ["HOSTED", "PROVISION", "ROWS", "Columns", "aligned", "table"]
 
 
 class Columns(NamedTuple):
@@ -38,24 +38,18 @@ HOSTED = Columns(
     {"in the hosted cluster": lambda row: bool(row["changed"])},
 )
 # A fleet's table has to fit on a screen: what changed or failed is shown, up to this many rows.
-_ROWS = 40
+ROWS = 40
 
 
 def table(
     rows: Sequence[Mapping[str, Any]], *, check_mode: bool = False, columns: Columns = PROVISION
 ) -> list[str]:
     """Lines for people: a small fleet whole, of a large one what changed or failed."""
-    shown = list(rows) if len(rows) <= _ROWS else [row for row in rows if row["failed"] or row["changed"]]
-    cut = shown[:_ROWS]
+    shown = list(rows) if len(rows) <= ROWS else [row for row in rows if row["failed"] or row["changed"]]
+    cut = shown[:ROWS]
     headers = ("CLUSTER", *columns.headers, "RESULT")
     cells = [headers] + [_cells(row, columns) for row in cut]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(headers) - 1)]
-    lines = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]]).rstrip()
-        for line in cells
-    ]
-    if not cut:
-        lines = []
+    lines = aligned(cells) if cut else []
     if len(shown) > len(cut):
         lines.append(f"... and {len(shown) - len(cut)} more that changed or failed")
     for row in cut:
@@ -66,6 +60,15 @@ def table(
         lines.append("")
         lines += [f"{cluster} warning: {text}" for cluster, text in warned]
     return [*lines, *([""] if lines else []), _counts(rows, check_mode, columns)]
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table. The last column is as wide as it is."""
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]) - 1)]
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]]).rstrip()
+        for line in cells
+    ]
 
 
 def _cells(row: Mapping[str, Any], columns: Columns) -> tuple[str, ...]:

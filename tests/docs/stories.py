@@ -238,6 +238,16 @@ STORIES: dict[str, dict[str, Step]] = {
         "Remove our entries again": Step(_nothing, node.taken_out),
         "Go back to the previous file": Step(node.rotated, node.went_back),
     },
+    "modules/pull_secret_info": {
+        "List what there is for the clusters of a list": Step(workflow.stored_clusters, workflow.looked_at),
+        "Fail if a cluster has drifted": Step(_nothing, workflow.drift_told, code=2),
+        "List every version of one cluster's secret with its digest, to choose one to restore": Step(
+            _nothing, workflow.versions_told
+        ),
+        "Find the secrets of clusters that are no longer in the list": Step(
+            workflow.one_left_the_list, workflow.found_unlisted
+        ),
+    },
     "modules/pull_secret_job": {
         "Provision the cluster that the environment describes": Step(
             workflow.job_environment, workflow.job_done
@@ -267,6 +277,9 @@ STORIES: dict[str, dict[str, Step]] = {
     },
     "filter/hosted_targets": {
         "Keep the global pull secrets of all hosted clusters": Step(hosted.hosted_clusters, hosted.all_kept),
+    },
+    "filter/info_targets": {
+        "List what is stored and placed for all clusters": Step(workflow.stored_clusters, workflow.looked_at),
     },
     "filter/kubernetes_targets": {
         "Give the management clusters what Secret Manager holds": Step(

@@ -70,6 +70,32 @@ def all_placed(world: World, done: Finished) -> None:
     assert world.placed("clusters-cls-456", "cls-456-pull-secret") == auths(quay_io="cls-456")
 
 
+def looked_at(world: World, done: Finished) -> None:
+    """They are stored, and not placed."""
+    assert "2 clusters: 0 in sync, 2 drift, 0 failed" in done.stdout
+    assert [target["secret_manager"]["newest"] for target in done.result["targets"]] == ["1", "1"]
+    assert not done.result["changed"]
+
+
+def drift_told(_world: World, done: Finished) -> None:
+    assert done.result["evaluated_to"] is False
+
+
+def versions_told(_world: World, done: Finished) -> None:
+    (target,) = done.result["targets"]
+    (version,) = target["secret_manager"]["versions"]
+    assert (version["version"], version["state"]) == ("1", "enabled")
+    assert version["digest"].startswith("hmac-sha256:")
+
+
+def one_left_the_list(world: World) -> None:
+    del world.variables["clusters"][1]
+
+
+def found_unlisted(_world: World, done: Finished) -> None:
+    assert [entry["cluster_id"] for entry in done.result["unlisted"]] == ["cls-456"]
+
+
 def one_of_two_failed(world: World) -> None:
     """Both modules have run, and the docker config of cls-456 is none."""
     clusters(world)

@@ -72,6 +72,7 @@ MODULES: dict[str, dict[str, Any]] = {
     },
     "k8s_pull_secret": {**_FAST, **_FILE, "namespace": "clusters", "cluster_id": "cls-1"},
     "kubelet_auth_sync": {**_FAST, **_FILE, **_NODE, "lock_timeout": 0.1},
+    "pull_secret_info": {**_FAST, **_FILE, **_GCP, "namespace": "clusters", "cluster_id": "cls-1"},
     "pull_secret_job": {"retry": _RETRY},
     "pull_secret_report": {
         "clusters": "tried_clusters",
@@ -87,6 +88,7 @@ FILTERS: dict[str, list[Any]] = {
     "credential_for": ["quay.io/team/app:1"],
     "gcp_targets": [],
     "hosted_targets": [{"state": "present"}],
+    "info_targets": [],
     "kubernetes_targets": [
         {"targets": [{"id": "cls-1", "place": "projects/project-1/secrets/one", "version": "1"}]}
     ],
@@ -102,6 +104,7 @@ VARIABLES: dict[str, dict[str, Any]] = {
     },
     "hosted_cluster": {"cluster_id": "cls-1", **_HOSTED},
 }
+VARIABLES["inspect"] = VARIABLES["provision"]
 
 
 def _prefixed(name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -132,6 +135,7 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
         **_prefixed("adapter", _FAST),
     },
     "hosted_cluster": {**VARIABLES["hosted_cluster"], **_prefixed("hosted_cluster", _FAST)},
+    "inspect": {**VARIABLES["inspect"], **_prefixed("provision", _FAST)},
     "job": {"job_retry": _RETRY},
     "node": {"node_hosts": "localhost", **ROLES["node"]},
     "provision": {**VARIABLES["provision"], **_prefixed("provision", _FAST)},

@@ -90,6 +90,17 @@ def _writes(module: str, target: Mapping[str, Any]) -> Scenario:
     return scenario
 
 
+def _inspect(tasks: Tasks) -> None:
+    """It reads both places and a source, and compares them."""
+    module = "pull_secret_info"
+    good, bad = tasks.canary(f"{module}: good"), tasks.canary(f"{module}: bad")
+    options = tasks.options(module, **_GCP, **_K8S, digests="all", compare_source=True, show_table=True)
+    inline = {"inline": tasks.variable(good.text)}
+    tasks.add(f"{module} good", '"in_sync": false', module, {**options, "source": inline})
+    inline = {"inline": tasks.variable(bad.text[:-30])}
+    tasks.add(f"{module} bad", "JSON", module, {**options, "source": inline})
+
+
 def _kubelet(tasks: Tasks) -> None:
     module = "kubelet_auth_sync"
     node = tasks.world.watcher.dest / "node"
@@ -317,6 +328,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "module hyperfleet_cluster_info": _info,
     "module hyperfleet_status": _status,
     "module cloud_event": _event,
+    "module pull_secret_info": _inspect,
     "module pull_secret_job": _job,
     "module pull_secret_report": _report("pull_secret_report", ("secret_manager", "management")),
     "module hosted_cluster_report": _report("hosted_cluster_report", ("result",)),
@@ -326,6 +338,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "lookup given": _given,
     "filter credential_for": _credential_for,
     "filter gcp_targets": _filter("gcp_targets", ""),
+    "filter info_targets": _filter("info_targets", ""),
     "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_kubernetes_targets_stored"),
     "filter hosted_targets": _filter("hosted_targets", ""),
 }

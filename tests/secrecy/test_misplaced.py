@@ -22,6 +22,7 @@ _GOOD = {"auths": {"quay.io": {"auth": "ZXhhbXBsZTpleGFtcGxl"}}}
 _BASE = {
     "gcp_pull_secret": {"project": PROJECT, "secret": "there"},
     "k8s_pull_secret": {"namespace": MANAGED, "name": "there"},
+    "pull_secret_info": {"project": PROJECT, "secret": "there", "namespace": MANAGED, "name": "there"},
     "dockerconfig_merge": {},
     "kubelet_auth_sync": {"path": "/nowhere/config.json", "restart": "never"},
 }

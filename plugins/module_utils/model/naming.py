@@ -29,6 +29,7 @@ __all__ = [
     "KUBERNETES_NAME",
     "KUBERNETES_NAMESPACE",
     "MANAGED_BY",
+    "OURS",
     "STORED_VERSION",
     "allows",
     "check_cluster_id",
@@ -57,6 +58,8 @@ STORED_VERSION = "hyperfleet.io/gcp-secret-version"
 # Annotations that only this collection writes.
 KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT, STORED_VERSION)
 _ADAPTER = "pullsecret"
+OURS = {"managed-by": MANAGED_BY, "adapter": _ADAPTER}
+"""The labels that all pull secrets of this collection carry, in every place."""
 _VERSION = "v1"
 # The API server's own rules: otherwise it would refuse a name after other secrets were written.
 KUBERNETES_NAME = re.compile(

@@ -10,7 +10,16 @@ import re
 
 from ..dockerconfig.encoded import holds_secret
 
-__all__ = ["HIDDEN", "MISPLACED", "has_login", "is_name", "quoted", "shown", "shown_path"]
+__all__ = [
+    "HIDDEN",
+    "MISPLACED",
+    "has_login",
+    "is_name",
+    "quoted",
+    "shown",
+    "shown_path",
+    "shown_sentence",
+]
 
 HIDDEN = "********"
 # The message for an option that must not hold a docker config or an ``auth``.
@@ -18,6 +27,8 @@ MISPLACED = "a docker config or a credential is not allowed here"
 
 # No name of a secret, a cluster or a layer has quotes, braces or control characters.
 _NAME = re.compile(r"[\w.:/@~+=#,() -]{1,253}\Z")
+# Our own messages, which quote keys.
+_SENTENCE = re.compile(r"[\w.:/@~+=#,;?()' -]{1,2000}\Z")
 # The start of a bearer token, which is never a name.
 _TOKEN = re.compile(r"(?:Bearer|Basic) |eyJ[\w-]{5,}\.")
 # As in ``amqp://user:password@host/``.
@@ -46,6 +57,17 @@ def shown(name: str) -> str:
 def shown_path(path: str) -> str:
     """Return a path for a message, if it can be one."""
     return path if is_name(path) else "(path not shown)"
+
+
+def shown_sentence(text: str) -> str:
+    """A message that comes back as an option, if it can be one: words that hold no document and no credential."""
+    can_be_shown = (
+        bool(_SENTENCE.match(text))
+        and not _TOKEN.search(text)
+        and not has_login(text)
+        and not holds_secret(text)
+    )
+    return text if can_be_shown else "(not shown)"
 
 
 def quoted(text: str) -> str:

@@ -11,7 +11,8 @@ the page *Architecture* lists them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from ..dockerconfig import DockerConfig
@@ -20,7 +21,15 @@ from ..model.outcome import Outcome
 from ..runtime.retry import Deadline
 from .base import ReadValue, Source
 
-__all__ = ["SecretStore", "StoreTarget", "StoreWriter"]
+__all__ = [
+    "Container",
+    "SecretMetadata",
+    "SecretStore",
+    "StoreInspector",
+    "StoreTarget",
+    "StoreWriter",
+    "VersionMetadata",
+]
 
 
 class StoreTarget(Protocol):
@@ -70,6 +79,66 @@ class StoreWriter(ABC, Generic[T]):
 
         :raises OwnershipConflict: as ``put``, also if adoption is allowed.
         """
+
+
+@dataclass(frozen=True)
+class SecretMetadata:
+    """A secret without its values.
+
+    :param identity: the service's own name of it, which two ways of naming it have in common.
+    :param created: RFC 3339, UTC; None where the service does not say.
+    """
+
+    address: str
+    identity: str
+    labels: Mapping[str, str]
+    created: str | None = None
+
+
+@dataclass(frozen=True)
+class VersionMetadata:
+    """A version without its value.
+
+    :param state: ``enabled``, ``disabled`` or ``destroyed``.
+    """
+
+    number: str
+    state: str
+    created: str | None = None
+
+
+@dataclass(frozen=True)
+class Container:
+    """Where many secrets of one account are listed together.
+
+    :param key: the store's own; :param name: for messages.
+    """
+
+    key: Hashable
+    name: str
+
+
+class StoreInspector(ABC, Generic[T]):
+    """Reads what many secrets of one store are, in one run; thread-safe.  It reads no value."""
+
+    def prepare(self, targets: Sequence[T]) -> None:
+        """List the metadata of many secrets in few requests, where the store can and that pays."""
+
+    @abstractmethod
+    def secret(self, target: T, deadline: Deadline) -> SecretMetadata | None:
+        """The secret, whoever owns it; None where there is none."""
+
+    @abstractmethod
+    def versions(self, target: T, deadline: Deadline) -> list[VersionMetadata]:
+        """All versions of a secret that is there, newest first."""
+
+    @abstractmethod
+    def containers(self, targets: Sequence[T], named: Sequence[str]) -> list[Container]:
+        """Where the targets are, and those that are named beside them."""
+
+    @abstractmethod
+    def owned(self, container: Container, deadline: Deadline) -> list[SecretMetadata]:
+        """Every pull secret there that this collection owns."""
 
 
 class SecretStore(Source, ABC, Generic[T]):
@@ -128,6 +197,10 @@ class SecretStore(Source, ABC, Generic[T]):
 
         :param dry_run: check mode: everything is read, nothing is written.
         """
+
+    @abstractmethod
+    def inspector(self) -> StoreInspector[T]:
+        """What looks at secrets over the connections that this store reads by."""
 
     @abstractmethod
     def get(self, reference: Any, deadline: Deadline) -> ReadValue:

@@ -52,6 +52,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     },
     "k8s_pull_secret": {"cluster_id": "cls-1", "namespace": "clusters", "source": SOURCE},
     "kubelet_auth_sync": {"state": "healthy"},
+    "pull_secret_info": {"project": "customer-prod-12345", "cluster_id": "cls-1", "namespace": "clusters"},
 }
 # Filled in by Ansible and the action plugins.
 SUBOPTIONS: dict[str, dict[str, Any]] = {"retention": {"keep": 1}, "layers": {"name": "one"}}

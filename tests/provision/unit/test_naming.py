@@ -162,7 +162,7 @@ def test_a_value_that_breaks_a_rule_of_secret_manager_is_not_quoted(
     assert said.startswith(option)
     assert not re.search("canary|dXNl", said, re.IGNORECASE)
     target = gcp_pull_secret.targets_of({**base, **wrong, "state": "present"})[0]
-    assert "canary" not in f"{target.id} {store._place(target.options)}".lower()
+    assert "canary" not in f"{target.id} {store.printable_place(target.options)}".lower()
 
 
 @pytest.mark.hardening(7)

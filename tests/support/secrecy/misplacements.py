@@ -50,6 +50,11 @@ _NAMED = {
         *("id", "namespace", "name", "cluster_id", "cluster_name", "state", "gcp_secret_path", "adopt"),
         *("immutable", "labels", "annotations", "service_accounts", "context", "kubeconfig"),
     ),
+    "pull_secret_info": (
+        *("id", "project", "secret", "namespace", "name", "cluster_id", "state", "problem", "digests"),
+        *("impersonate_service_account", "context", "kubeconfig", "compare_source", "unlisted"),
+        *("projects", "namespaces", "show_table"),
+    ),
     "dockerconfig_merge": (
         "id",
         "state",
@@ -89,6 +94,11 @@ def misplaced(module: str, secret: Any, document: Any) -> Iterator[tuple[str, di
         for option in ("layer", "layers"):
             yield option, {option: secret, "source": None}
         yield "an image", {"images": [secret]}
+        return
+    if module == "pull_secret_info":
+        yield "a project", {"projects": [secret], "unlisted": True}
+        yield "a namespace", {"namespaces": [secret], "unlisted": True}
+        yield from _shared(secret, document)
         return
     for option in ("labels", "annotations"):
         yield f"a value of {option}", {option: {"key": secret}}

@@ -71,7 +71,8 @@ def test_no_two_modules_define_a_public_function_of_one_name() -> None:
     shared = _shared_names(ast.FunctionDef, ast.AsyncFunctionDef)
     assert {name: paths for name, paths in shared.items() if name not in INTERFACE | PROGRAMS} == {}
     assert set(shared) == INTERFACE | PROGRAMS, "name only what needs an exception"
-    folders = ("plugins/module_utils/tasks/", "plugins/module_utils/workflows/provision/")
+    workflows = "plugins/module_utils/workflows"
+    folders = ("plugins/module_utils/tasks/", f"{workflows}/provision/", f"{workflows}/inspection/")
     assert all(path.startswith(folders) for name in INTERFACE for path in shared[name])
 
 

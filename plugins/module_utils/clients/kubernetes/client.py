@@ -38,7 +38,7 @@ from ..pool import ClientPool
 from .addresses import is_forbidden
 from .connection import Connection, check_address, describe_api_server, kubernetes_connection
 from .embedded import astray, parse_embedded
-from .errors import NamespaceMissing, Overtaken, decode_answer, distrust
+from .errors import Overtaken, decode_answer, distrust, mark_error
 from .paths import list_path, object_path
 
 if TYPE_CHECKING:
@@ -162,14 +162,11 @@ class KubernetesClient:
     ) -> dict[str, Any]:
         """Raises ``ObjectAlreadyExists``, or ``NamespaceMissing``.
 
-        :param dry_run: the server checks everything and stores nothing.
-        :param waits: whether the call is tried again where the namespace is missing.
+        :param dry_run: the server stores nothing; :param waits: whether a missing namespace is waited for.
         """
-        place = self.place(namespace, kind, str(body["metadata"]["name"]))
+        place, path = self.place(namespace, kind, str(body["metadata"]["name"])), list_path(namespace, kind)
         query = [("dryRun", "All")] if dry_run else []
-        return self._json(
-            "POST", list_path(namespace, kind), place, deadline, query=query, body=body, waits=waits
-        )
+        return self._json("POST", path, place, deadline, query=query, body=body, waits=waits)
 
     def patch(
         self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
@@ -247,15 +244,8 @@ class KubernetesClient:
             try:
                 with self._settings.calls.timed(Calls.KUBERNETES, operation, deadline.calls) as call:
                     return once(timeout, call)
-            except Unavailable:
-                # The server may have done it all the same: a conflict from now on may be with ourselves.
-                unanswered = True
-                raise
-            except Overtaken as error:
-                error.unsure = unanswered
-                raise
-            except NamespaceMissing as error:
-                error.retryable = waits
+            except PullSecretError as error:
+                unanswered = mark_error(error, unanswered=unanswered, waits=waits)
                 raise
 
         def once(timeout: float, call: Call) -> tuple[dict[str, Any], Mapping[str, str]]:

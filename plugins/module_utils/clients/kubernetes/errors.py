@@ -36,6 +36,7 @@ __all__ = [
     "Overtaken",
     "decode_answer",
     "distrust",
+    "mark_error",
     "translate_kubernetes_error",
 ]
 
@@ -80,6 +81,21 @@ class NamespaceMissing(DependencyMissing):
 
 class NamespaceEnding(DependencyMissing):
     """The namespace is being deleted: nothing can be created in it until it is created again."""
+
+
+def mark_error(error: PullSecretError, *, unanswered: bool, waits: bool) -> bool:
+    """Add to a call's error what its earlier tries have shown.
+
+    :param unanswered: whether one of them got no answer: the server may have done it all the same.
+    :param waits: whether a namespace that is missing is waited for.
+    :returns: ``unanswered`` for the next try.
+    """
+    if isinstance(error, Overtaken):
+        # Perhaps by ourselves.
+        error.unsure = unanswered
+    elif isinstance(error, NamespaceMissing):
+        error.retryable = waits
+    return unanswered or isinstance(error, Unavailable)
 
 
 def decode_answer(answer: HttpAnswer, method: str, place: str, largest: int | None) -> dict[str, Any]:

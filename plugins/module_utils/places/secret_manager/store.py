@@ -30,6 +30,7 @@ from ..base import ReadValue
 from ..secret_store import SecretStore
 from .access import access_enabled
 from .claim import KEPT
+from .inspector import SecretManagerInspector
 from .metadata_rules import check_annotations, check_key, check_labels
 from .retention import Retention
 from .target import SecretManagerTarget
@@ -121,6 +122,10 @@ class SecretManagerStore(SecretStore[SecretManagerTarget]):
     def writer(self, *, dry_run: bool) -> SecretManagerWriter:
         """Return the writer, which uses claims."""
         return SecretManagerWriter(self.settings, self._clients, dry_run=dry_run)
+
+    def inspector(self) -> SecretManagerInspector:
+        """What looks at metadata and versions."""
+        return SecretManagerInspector(self.settings, self._clients)
 
     def get(self, reference: Any, deadline: Deadline) -> ReadValue:
         """Return the payload, with its checksum verified, and the number of its version."""

@@ -18,8 +18,13 @@ from ...model.outcome import adds_version
 from ...model.summary import not_run, state_of
 from ...places.sources import cluster_store, parse_address
 
-__all__ = ["Result", "rows", "stored_at", "to_place", "to_store"]
+__all__ = ["INSPECTED", "Result", "rows", "stored_at", "to_inspect", "to_place", "to_store"]
 
+INSPECTED = (
+    *("cluster_id", "state", "project", "secret", "impersonate_service_account"),
+    *("namespace", "name", "context", "kubeconfig"),
+)
+"""The options of both modules that say whether and where a cluster's secrets are."""
 _Entry = Mapping[str, Any]
 """The result of a step for one target."""
 
@@ -56,6 +61,13 @@ def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[s
     said = options_of(cluster, "store").items()
     both = {name: value for name, value in said if value and name in kind.SPEC["options"]}
     return {**target, "source": {kind.NAME: {**both, **named, "version": str(version)}}}
+
+
+def to_inspect(cluster: Cluster) -> dict[str, Any]:
+    """The options of ``pull_secret_info``: where both secrets are, and where the docker config comes from."""
+    said = {**options_of(cluster, "store"), **options_of(cluster, "place")}
+    target = {name: value for name, value in said.items() if name in INSPECTED}
+    return {"id": cluster.cluster_id, **target, **_document(cluster)}
 
 
 def stored_at(cluster: Cluster) -> str:

@@ -25,7 +25,7 @@ from ..options import document_options, with_defaults
 from ..run import Run, StoreConnections, Work
 from ..targets import Wanted, described
 
-__all__ = ["build_target", "store", "targets_of"]
+__all__ = ["build_target", "printable_place", "store", "targets_of"]
 
 _LIMITS = Limits({**specs_of("store"), **document_options()})
 
@@ -77,7 +77,7 @@ def store(
             writer.put(target, current.note(document).config, current.outcome, current.deadline)
 
     writer.prepare(shared.prepare(targets))
-    return shared.over(targets, lambda wanted: _place(wanted, kind), work)
+    return shared.over(targets, lambda wanted: printable_place(wanted, kind), work)
 
 
 def _compare_source(shared: Run, current: Work) -> None:
@@ -98,7 +98,8 @@ def _compare_source(shared: Run, current: Work) -> None:
         )
 
 
-def _place(wanted: Mapping[str, Any], kind: _Kind | None = None) -> str:
+def printable_place(wanted: Mapping[str, Any], kind: _Kind | None = None) -> str:
+    """The address that a target's options name, right or wrong, for messages."""
     kind = kind or cluster_store()
     try:
         return build_target(wanted, kind).name

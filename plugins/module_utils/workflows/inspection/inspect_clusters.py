@@ -1,0 +1,214 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Looks at many clusters' secrets in both places: the work of ``pull_secret_info``."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...dockerconfig import DockerConfig, DockerConfigError, load
+from ...model.errors import ConfigurationError, NotFound, ValueDisabled
+from ...model.naming import STORED_VERSION, owner_problem
+from ...model.shown import shown_sentence
+from ...model.stored_version import StoredVersion
+from ...places.kubernetes_secret.listing import KubernetesSecretListing
+from ...places.kubernetes_secret.target import KubernetesTarget, docker_config_value
+from ...places.reader import check_references
+from ...places.secret_store import SecretStore, StoreInspector, StoreTarget
+from ...places.sources import cluster_store, parse_address
+from ..options import with_defaults
+from ..provision import place, store
+from ..run import Run, Work, key_of_digests
+from ..targets import Wanted, described
+from .comparison import ClusterFindings, FoundPlaced, FoundStored
+from .pacing import Pace
+from .unlisted import Unlisted
+
+__all__ = ["DIGESTS", "InspectedTarget", "build_target", "inspect_clusters", "targets_of"]
+
+DIGESTS = ("newest", "all", "none")
+_PHASE = "inspect"
+# Of every module's result, what says nothing about a target that nothing is done to.
+_OF_WRITERS = ("actions", "registries", "operations")
+
+
+@dataclass(frozen=True)
+class InspectedTarget:
+    """One cluster: its secret in the store, and its Secret in the management cluster."""
+
+    stored: StoreTarget
+    placed: KubernetesTarget
+
+
+def build_target(wanted: Mapping[str, Any]) -> InspectedTarget:
+    """What a target's options describe.
+
+    :raises ConfigurationError: they describe none; also what ``problem`` says.
+    """
+    if wanted.get("problem"):
+        raise ConfigurationError(shown_sentence(str(wanted["problem"])))
+    if wanted["state"] == "present":
+        check_references(wanted)
+    # Nothing is written, so nothing has to be there to be written.
+    named = {**wanted, "state": "absent"}
+    return InspectedTarget(store.build_target(named), place.build_target(named))
+
+
+def targets_of(options: Iterable[Mapping[str, Any]]) -> list[Wanted[InspectedTarget]]:
+    """The targets that have these options.
+
+    :raises ConfigurationError: two have one secret in the store.
+    """
+    return described(map(with_defaults, options), build_target, lambda target: target.stored.name)
+
+
+def inspect_clusters(
+    options: Iterable[Mapping[str, Any]],
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool = False,
+    stop: threading.Event | None = None,
+) -> dict[str, Any]:
+    """Look at every target; the result of ``pull_secret_info``.
+
+    :param options: each target's; :func:`..provision.steps.to_inspect` makes them of a cluster.
+    :param params: the module's own options, and how the places are reached.
+    :raises ConfigurationError: two targets are one secret.
+    """
+    shared = Run(params, _PHASE, check_mode=check_mode, diff=diff, stop=stop)
+    targets = targets_of(options)
+    built = [wanted.built for wanted in targets if wanted.built is not None]
+    inspection = _Inspection(shared, params, len(built))
+    inspection.prepare(built, [wanted.options for wanted in targets if wanted.built and wanted.present])
+    answer = shared.over(targets, _place, inspection.work)
+    for entry in answer["targets"]:
+        for name in _OF_WRITERS:
+            entry.pop(name, None)
+    if params.get("unlisted"):
+        answer.update(inspection.unlisted.found(built, {wanted.id for wanted in targets if not wanted.built}))
+        if answer["unlisted_failed"]:
+            answer["failed"] = True
+            answer["msg"] = "; ".join([*filter(None, [answer.get("msg")]), *answer["unlisted_failed"]])
+    return answer
+
+
+class _Inspection:
+    """One run."""
+
+    def __init__(self, shared: Run, params: Mapping[str, Any], count: int) -> None:
+        self._shared = shared
+        self._digests = params["digests"]
+        self._compares = bool(params.get("compare_source"))
+        self._key = key_of_digests(params.get("digest_key"))
+        self._kind: type[SecretStore[Any]] = cluster_store()
+        self._store = shared.sources.of(self._kind)
+        self._inspector: StoreInspector[Any] = self._store.inspector()
+        self._listing = KubernetesSecretListing(shared.settings, shared.kubernetes)
+        self._pace = Pace(count, shared.stop)
+        self.unlisted = Unlisted(shared, params, self._inspector)
+
+    def prepare(self, targets: list[InspectedTarget], present: list[Mapping[str, Any]]) -> None:
+        self._inspector.prepare([target.stored for target in targets])
+        self._listing.prepare([target.placed for target in targets])
+        if self._compares:
+            self._shared.documents.prepare(present)
+
+    def work(self, target: InspectedTarget, current: Work) -> None:
+        is_wanted = current.options["state"] == "present"
+        stored = self._stored(target.stored, current)
+        placed = self._placed(target.placed, current)
+        source = None
+        if self._compares and is_wanted:
+            document = self._shared.documents.read(current.options, current.deadline, current.seen)
+            current.outcome.warnings.extend(document.warnings)
+            source = document.config
+        placed_at = _placed_at(target.placed)
+        found = ClusterFindings(
+            target.stored.name,
+            placed_at,
+            is_wanted,
+            stored,
+            placed,
+            source,
+            digests=self._digests != "none",
+        )
+        current.outcome.extra.update(found.entry(self._key))
+
+    def _stored(self, target: StoreTarget, current: Work) -> FoundStored | None:
+        secret = self._inspector.secret(target, current.deadline)
+        if secret is None:
+            return None
+        self.unlisted.saw(secret.identity)
+        problem = owner_problem(secret.labels, current.options.get("cluster_id"))
+        self._pace.wait(current.deadline)
+        found = FoundStored(secret, problem, self._inspector.versions(target, current.deadline))
+        # What is somebody else's is not read.
+        return found if problem is not None else self._with_configs(found, current)
+
+    def _with_configs(self, found: FoundStored, current: Work) -> FoundStored:
+        """The docker configs of the versions whose digests are wanted."""
+        configs: dict[str, DockerConfig] = {}
+        for version in found.versions if self._digests != "none" else ():
+            if version.state != "enabled":
+                continue
+            try:
+                data = self._store.get(self._reference(found, version.number, current), current.deadline).data
+            except (NotFound, ValueDisabled) as error:
+                # The list of versions may be old, what a version answers is not.
+                is_gone = isinstance(error, NotFound)
+                found = found.with_state(version.number, "destroyed" if is_gone else "disabled")
+                continue
+            config = _parsed(data, current)
+            if config is not None:
+                configs[version.number] = config
+            if self._digests == "newest":
+                break
+        return FoundStored(found.secret, found.problem, found.versions, configs)
+
+    def _reference(self, found: FoundStored, number: str, current: Work) -> dict[str, Any]:
+        options = current.options
+        both = {name: options[name] for name in self._kind.SPEC["options"] if options.get(name)}
+        return {**both, **parse_address(found.secret.address)[1], "version": number}
+
+    def _placed(self, target: KubernetesTarget, current: Work) -> FoundPlaced | None:
+        secret = self._listing.secret(target)
+        if secret is None:
+            client = self._shared.kubernetes.get(current.deadline, target.context, target.kubeconfig)
+            secret = client.get(target.namespace, "secrets", target.name, current.deadline)
+        if secret is None:
+            return None
+        metadata = secret["metadata"]
+        self.unlisted.saw(str(metadata.get("uid")))
+        labels = metadata.get("labels") or {}
+        problem = owner_problem(labels, target.cluster_id)
+        data = docker_config_value(secret) if problem is None and self._digests != "none" else None
+        return FoundPlaced(
+            labels,
+            problem,
+            StoredVersion.parse((metadata.get("annotations") or {}).get(STORED_VERSION)),
+            _parsed(data, current) if data is not None else None,
+            bool(secret.get("immutable")),
+            metadata.get("creationTimestamp"),
+        )
+
+
+def _parsed(data: bytes, current: Work) -> DockerConfig | None:
+    current.seen.append(data)
+    try:
+        return load(data, allow_empty=True)
+    except DockerConfigError:
+        return None
+
+
+def _placed_at(target: KubernetesTarget) -> str:
+    return f"namespaces/{target.namespace}/secrets/{target.name}"
+
+
+def _place(wanted: Mapping[str, Any]) -> str:
+    return store.printable_place(wanted)

@@ -1,0 +1,226 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The playbook ``inspect``: what is where, what differs, and what belongs to no cluster of the list."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.stand_ins.secret_manager.protos import DISABLED
+from tests.support.kubernetes.world import docker_config, encoded
+from tests.support.processes import Finished
+from tests.support.provision import PROJECT, World
+
+_INSPECT = "hyperfleet.pull_secret.inspect"
+_TWO = docker_config(quay_io="two")
+
+
+def inspect(world: World, variables: dict[str, Any], **options: Any) -> Finished:
+    return world.provision(variables, playbook=_INSPECT, **options)
+
+
+def found(finished: Finished) -> dict[str, Any]:
+    (result,) = finished.of("pull_secret_info")
+    return dict(result)
+
+
+def targets(finished: Finished) -> dict[str, dict[str, Any]]:
+    return {entry["id"]: entry for entry in found(finished)["targets"]}
+
+
+def secret(cluster: dict[str, Any]) -> str:
+    return f"projects/{PROJECT}/secrets/hyperfleet-{cluster['cluster_id']}-pull-secret"
+
+
+def placed(cluster: dict[str, Any]) -> str:
+    namespace, name = named(cluster)
+    return f"namespaces/{namespace}/secrets/{name}"
+
+
+def named(cluster: dict[str, Any]) -> tuple[str, str]:
+    identity = cluster["cluster_id"]
+    return f"clusters-{identity}", f"{identity}-pull-secret"
+
+
+def _merge(world: World, cluster: dict[str, Any], patch: dict[str, Any]) -> None:
+    namespace, name = named(cluster)
+    world.api.merge(namespace, "secrets", name, patch)
+
+
+def add_version(world: World, cluster: dict[str, Any], config: Any) -> Any:
+    """As somebody does who does not use this collection."""
+    record = world.manager.store.find(PROJECT, f"hyperfleet-{cluster['cluster_id']}-pull-secret")
+    assert record is not None
+    return world.manager.store.add_version(record, json.dumps(config).encode(), crc=None, checked=True)
+
+
+def set_disabled(world: World, cluster: dict[str, Any]) -> None:
+    """Add a version, and disable it."""
+    version = add_version(world, cluster, _TWO)
+    record = world.manager.store.find(PROJECT, f"hyperfleet-{cluster['cluster_id']}-pull-secret")
+    assert record is not None
+    world.manager.store.set_version_state(record, version, DISABLED)
+
+
+def test_a_fleet_is_looked_at_without_a_write_or_a_value(world: World) -> None:
+    good, rotated, disabled, missing, edited, unnamed = clusters = [world.cluster() for _number in range(6)]
+    wrong = {**world.cluster(), "gcp_project": PROJECT}
+    foreign = world.cluster()
+    never = world.cluster()
+    assert world.provision({"clusters": clusters}).code == 0
+    add_version(world, rotated, _TWO)
+    set_disabled(world, disabled)
+    namespace, of_missing = named(missing)
+    world.api.delete(namespace, "secrets", of_missing)
+    _merge(world, edited, {"data": {".dockerconfigjson": encoded(json.dumps(_TWO))}})
+    _merge(world, unnamed, {"metadata": {"annotations": {"hyperfleet.io/gcp-secret-version": None}}})
+    name = f"hyperfleet-{foreign['cluster_id']}-pull-secret"
+    labels = {"managed-by": "shop-team"}
+    world.manager.seed(
+        [{"project": PROJECT, "secret": name, "labels": labels, "versions": [{"data": "kept"}]}]
+    )
+    world.manager.calls.reset()
+    world.api.calls.clear()
+
+    fleet = {"clusters": [*clusters, foreign, never, wrong]}
+    finished = inspect(world, fleet)
+    assert finished.code != 0, "one is described wrongly"
+    assert found(finished)["changed"] is False
+    assert world.api.writes() == []
+    assert world.manager.calls.count("AccessSecretVersion") == 6
+    told = targets(finished)
+    drift = {
+        name: told[cluster["cluster_id"]]["drift"]
+        for name, cluster in {
+            "good": good,
+            "rotated": rotated,
+            "disabled": disabled,
+            "missing": missing,
+            "edited": edited,
+            "unnamed": unnamed,
+            "foreign": foreign,
+            "never": never,
+        }.items()
+    }
+    assert drift == {
+        "good": [],
+        "rotated": [f"{placed(rotated)} holds version 1, and version 2 is the newest enabled"],
+        "disabled": [],
+        "missing": [f"{placed(missing)} does not exist"],
+        "edited": [f"{placed(edited)} holds another pull secret than version 1"],
+        "unnamed": [],
+        "foreign": [f"{placed(foreign)} does not exist", f"{secret(foreign)} is managed by shop-team"],
+        "never": [f"{secret(never)} does not exist", f"{placed(never)} does not exist"],
+    }
+    assert told[wrong["cluster_id"]]["kind"] == "configuration"
+    assert "did you mean gcp_project_id?" in told[wrong["cluster_id"]]["msg"]
+
+    one = told[good["cluster_id"]]
+    stored, in_cluster = one["secret_manager"], one["management_secret"]
+    assert (stored["owner"], stored["foreign"], stored["newest"]) == (good["cluster_id"], False, "1")
+    (version,) = stored["versions"]
+    assert (version["version"], version["state"], version["digest"]) == ("1", "enabled", stored["digest"])
+    assert version["created"].endswith("Z")
+    assert (in_cluster["version"], in_cluster["digest"]) == ("1", stored["digest"])
+    assert (in_cluster["owner"], in_cluster["foreign"], in_cluster["immutable"]) == (
+        good["cluster_id"],
+        False,
+        False,
+    )
+    states = [version["state"] for version in told[disabled["cluster_id"]]["secret_manager"]["versions"]]
+    assert states == ["disabled", "enabled"]
+    theirs = told[foreign["cluster_id"]]["secret_manager"]
+    assert (theirs["owner"], theirs["foreign"], theirs["digest"]) == ("shop-team", True, None)
+
+    assert "9 clusters: 3 in sync, 5 drift, 1 failed" in finished.stdout
+    assert f"{missing['cluster_id']} drift: " in finished.stdout
+    for value in ("example-value", "kept", "robot-two", json.dumps(_TWO)):
+        assert value not in finished.output
+
+    checked = inspect(world, fleet, check=True)
+    assert {name: entry.get("drift") for name, entry in targets(checked).items()} == {
+        name: entry.get("drift") for name, entry in told.items()
+    }
+
+
+def test_what_a_list_no_longer_names_is_listed(world: World) -> None:
+    kept, dropped, renamed = (world.cluster() for _number in range(3))
+    assert world.provision({"clusters": [kept, dropped, renamed]}).code == 0
+    world.manager.calls.reset()
+    renamed["secret_name"] = f"other-{renamed['cluster_id']}"
+    finished = inspect(
+        world, {"clusters": [kept, renamed], "inspect_unlisted": True, "inspect_digests": "none"}
+    )
+    assert finished.code == 0, finished.output
+    listed = {(one["place"], one["cluster_id"]) for one in found(finished)["unlisted"]}
+    ours = {cluster["cluster_id"] for cluster in (kept, dropped, renamed)}
+    # The real API server is shared with other tests.
+    assert {one for one in listed if one[1] in ours} == {
+        (secret(dropped), dropped["cluster_id"]),
+        (placed(dropped), dropped["cluster_id"]),
+        (secret(renamed), renamed["cluster_id"]),
+    }
+    assert (
+        f"in no cluster of the list: {secret(dropped)} (cluster {dropped['cluster_id']})" in finished.stdout
+    )
+    assert world.manager.calls.count("AccessSecretVersion") == 0
+
+    alone = {"clusters": [], "inspect_unlisted": True, "inspect_projects": [PROJECT]}
+    places = {one["place"] for one in found(inspect(world, alone))["unlisted"]}
+    assert {secret(kept), secret(dropped), placed(kept), placed(dropped)} <= places
+
+
+def test_every_versions_digest_and_the_source_are_compared_if_wanted(world: World) -> None:
+    cluster = world.cluster()
+    assert world.provision({"clusters": [cluster]}).code == 0
+    world.write(cluster, _TWO)
+    assert world.provision({"clusters": [cluster]}).code == 0
+    asked = {"clusters": [cluster], "inspect_digests": "all", "inspect_compare_source": True}
+    (entry,) = targets(inspect(world, asked)).values()
+    first, second = (version["digest"] for version in reversed(entry["secret_manager"]["versions"]))
+    assert first != second
+    assert entry["source"]["digest"] == second
+    assert entry["in_sync"]
+
+    world.write(cluster, docker_config(quay_io="three"))
+    (entry,) = targets(inspect(world, asked)).values()
+    assert entry["drift"] == ["the source holds another pull secret than version 2"]
+
+
+@pytest.mark.parametrize("clusters", [12])
+def test_a_fleet_costs_one_list_a_project_and_two_calls_a_cluster(world: World, clusters: int) -> None:
+    fleet = [world.cluster() for _number in range(clusters)]
+    assert world.provision({"clusters": fleet}).code == 0
+    world.manager.calls.reset()
+    world.api.calls.clear()
+    assert inspect(world, {"clusters": fleet}).code == 0
+    counts = {
+        method: world.manager.calls.count(method)
+        for method in ("ListSecrets", "GetSecret", "ListSecretVersions", "AccessSecretVersion")
+    }
+    assert counts == {
+        "ListSecrets": 1,
+        "GetSecret": 0,
+        "ListSecretVersions": clusters,
+        "AccessSecretVersion": clusters,
+    }
+
+
+def test_one_place_that_fails_is_one_clusters_failure(world: World) -> None:
+    good, refused = world.cluster(), world.cluster()
+    assert world.provision({"clusters": [good, refused]}).code == 0
+    world.manager.faults.add(
+        "ListSecretVersions", resource=f"*{refused['cluster_id']}*", code="PERMISSION_DENIED"
+    )
+    finished = inspect(world, {"clusters": [good, refused]})
+    assert finished.code != 0
+    told = targets(finished)
+    assert told[good["cluster_id"]]["in_sync"]
+    assert told[refused["cluster_id"]]["kind"] == "permission_denied"
+    assert "secretmanager.versions.list" in told[refused["cluster_id"]]["msg"]
+    assert "2 clusters: 1 in sync, 0 drift, 1 failed" in finished.stdout

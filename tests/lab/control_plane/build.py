@@ -5,7 +5,7 @@
 """Builds etcd, the three servers of Kubernetes, the kubelet and kubectl from their Go modules, once a machine.
 
 The binaries lie outside the checkout, under a name made from ``go.mod``, ``go.sum`` and the build's flags;
-what is there is never built again. A cold build takes about six minutes on two cores.
+what is there is never built again. A cold build takes about seven minutes on two cores.
 """
 
 from __future__ import annotations

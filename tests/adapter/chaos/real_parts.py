@@ -113,7 +113,7 @@ class Real:
         else:
             self._broker.down()
         self.killed["brokers"] += 1
-        time.sleep(self._random.uniform(0.0, 2.0))
+        time.sleep(self._random.uniform(0.0, 2.0))  # away for shorter or longer than a reconnect takes
         self._broker.up()
 
     def broker_down(self) -> None:

@@ -92,6 +92,7 @@ class Story:
         end = time.monotonic() + seconds
         while time.monotonic() < end and steps > 0:
             self.random.choice(kinds)()
+            # At any moment of what goes on: that is what the story tries.
             time.sleep(self.random.uniform(0.0, 2 * pause))
             steps -= 1
 
@@ -154,7 +155,7 @@ class Story:
     def short_lived(self) -> None:
         """Deleted while it is made."""
         cluster_id = self.create()
-        time.sleep(self.random.uniform(0.0, 1.5))
+        time.sleep(self.random.uniform(0.0, 1.5))  # at any moment of its making
         self.delete(cluster_id)
 
     def requeue_after(self) -> None:

@@ -183,9 +183,8 @@ def test_bookmarks_and_ends_of_watches_make_no_events(
                     # A quiet server has nothing to bookmark.
                     other = {"metadata": {"name": f"other-{number}"}}
                     await asyncio.to_thread(api.create, namespace, "secrets", other)
-                    await asyncio.sleep(
-                        0.5
-                    )  # the server's pace: about a bookmark a minute, or before a watch ends
+                    # The server sends a bookmark once a minute and before a watch ends, whatever we do.
+                    await asyncio.sleep(0.5)
             assert [kind for _cluster, kind, _version in source.changes] == ["ADDED"]
             assert source.problems == []
 

@@ -170,7 +170,7 @@ sanity-core%: venv
 
 ##@ Quality
 
-.PHONY: lint ruff mypy layers yamllint shellcheck actionlint hygiene ansible-lint changelog docs importer sanity format messages
+.PHONY: lint ruff mypy layers yamllint shellcheck actionlint hygiene ansible-lint changelog docs importer sanity format messages words
 lint: ruff mypy layers yamllint shellcheck actionlint hygiene ansible-lint changelog docs importer sanity ## all checks below
 
 ruff: lint-env ## Python style and formatting
@@ -196,6 +196,9 @@ shellcheck: lint-env ## shell scripts
 
 actionlint: lint-env ## the workflows of .github (builds actionlint once, with Go)
 	$(PART) actionlint $(MODULE) tests.tools.actionlint $(LINT)/shellcheck
+
+words: venv ## count the words and sentences of the README, the pages, the module documentation and the messages
+	@$(MODULE) tests.tools.words
 
 messages: venv ## list every error message of the collection, with its file and line, to be read against one another
 	@$(MODULE) tests.tools.messages

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The clients of one module run, made at first use, one per connection."""
+"""The clients of one module run, created at first use, one per connection."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ __all__ = ["IMPORTING", "ClientPool"]
 K = TypeVar("K", bound=Hashable)
 C = TypeVar("C")
 
-# The cloud libraries are imported when they are needed, which is in a worker's thread. Two threads
-# that import two packages with a dependency in common can each wait for the other; Python then hands
-# one of them a half-made module. So all places share this lock, and do nothing but import under it.
+# The cloud libraries are imported on demand, in a worker's thread. Two threads that import two packages with
+# a common dependency can wait for each other; Python then gives one of them an incomplete module. So all
+# clients share this lock, and do nothing but import under it.
 IMPORTING = threading.RLock()
 
 
 class ClientPool(Generic[K, C]):
-    """Thread-safe.  A connection that could not be made is not tried again: a thousand targets ask once.
+    """Thread-safe. A failed connection is not tried again: a thousand targets try once.
 
-    One connection's making holds up no other's.
+    Making one connection does not delay another.
 
     :param make: makes the client of a connection.
     :param imports: run first, under ``IMPORTING``: imports what ``make`` needs.
-    :param seconds: how long the making may take.  A call after that does not wait again.
-    :param describe: a connection's printable name.
-    :param hint: what may be the reason where one is not ready in time.
+    :param seconds: how long the making may take. A later call does not wait again.
+    :param describe: returns a connection's printable name.
+    :param hint: the probable reason if one is not ready in time.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class ClientPool(Generic[K, C]):
         self._clients: dict[K, tuple[Future[C], Deadline]] = {}
 
     def get(self, connection: K, deadline: Deadline) -> C:
-        """The connection's client; raises the error with which it could not be made, a new one for each caller.
+        """Return the connection's client, or raise its error, a new one for each caller.
 
         :param deadline: the caller's, who waits no longer than that.
         :raises TimedOut: it is not ready in time.
@@ -78,14 +78,14 @@ class ClientPool(Generic[K, C]):
         if isinstance(error, PullSecretError):
             raise copied_error(error)
         if error is not None:
-            # A defect, which is not known to be this connection's.
+            # A defect, which may not be this connection's.
             with self._lock:
                 if self._clients.get(connection) is begun:
                     del self._clients[connection]
         return client.result()
 
     def drop(self, connection: K) -> None:
-        """Forget a client; the next call for it makes a new one."""
+        """Forget a client; the next call makes a new one."""
         with self._lock:
             self._clients.pop(connection, None)
 

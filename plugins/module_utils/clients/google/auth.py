@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who we are to Google Cloud: application default credentials, a file, impersonation, or nobody."""
+"""Credentials for Google Cloud: application default credentials, a file, impersonation, or none."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::([0-9]{1,5}))
 
 @dataclass(frozen=True)
 class GoogleConnection:
-    """What tells one client from another.
+    """The key of a client.
 
     :param endpoint: ``host:port`` without a scheme, or None for Google's own.
-    :param plaintext: no TLS and no credentials, as an emulator is spoken to.
-    :param impersonate: the service account to act as, or None.
+    :param plaintext: no TLS and no credentials, as for an emulator.
+    :param impersonate: the service account to impersonate, or None.
     """
 
     transport: str = "grpc"
@@ -45,10 +45,10 @@ class GoogleConnection:
 
 
 def google_connection(options: Mapping[str, Any], impersonate: str | None = None) -> GoogleConnection:
-    """The connection that a module's ``gcp`` options describe.
+    """Return the connection that a module's ``gcp`` options describe.
 
-    ``http://host:port`` is the one way to ask for a connection without TLS; as with Google's other
-    clients, ``SECRET_MANAGER_EMULATOR_HOST`` names an emulator where no endpoint is given.
+    Only ``http://host:port`` selects a connection without TLS. As with Google's other clients,
+    ``SECRET_MANAGER_EMULATOR_HOST`` names an emulator if no endpoint is given.
     """
     endpoint = options.get("endpoint")
     if not endpoint and os.environ.get("SECRET_MANAGER_EMULATOR_HOST"):
@@ -62,13 +62,13 @@ def google_connection(options: Mapping[str, Any], impersonate: str | None = None
         endpoint = (rest if separator else endpoint).rstrip("/")
         if not endpoint:
             raise WrongOption("gcp.endpoint", "has no host")
-        # Not quoted: an address can hold a password.
+        # Not quoted: the URL can hold a password.
         shape = _ADDRESS.match(endpoint)
         if shape is None or int(shape.group(1) or 443) > 65535:
             raise WrongOption("gcp.endpoint", "must be a host, or a host and a port")
     account = impersonate or options.get("impersonate_service_account") or None
     if account is not None and not _ACCOUNT.match(account):
-        # It is a part of the address that its token is asked of.
+        # It is a part of the URL that its token is requested from.
         raise ConfigurationError(
             "impersonate_service_account must be the e-mail address of a service account"
         )
@@ -82,7 +82,7 @@ def google_connection(options: Mapping[str, Any], impersonate: str | None = None
 
 
 def credentials_for(connection: GoogleConnection) -> Any:
-    """The google-auth credentials of a connection; ``CallerIdentity`` names their account."""
+    """Return the google-auth credentials of a connection; ``CallerIdentity`` names their account."""
     import google.auth
     import google.auth.credentials
     import google.auth.exceptions
@@ -90,8 +90,8 @@ def credentials_for(connection: GoogleConnection) -> Any:
     if connection.plaintext:
         return google.auth.credentials.AnonymousCredentials()
     try:
-        # Scopes are added afterwards: given here, google-auth logs in at once and asks Resource Manager
-        # for a project id that nobody needs, an address that may not even be reachable.
+        # Scopes are added afterwards. Given here, google-auth would log in at once and request an unneeded
+        # project id from Resource Manager, which may not even be reachable.
         if connection.credentials_file:
             credentials, _project = google.auth.load_credentials_from_file(connection.credentials_file)
         else:
@@ -130,26 +130,26 @@ def credentials_for(connection: GoogleConnection) -> Any:
             target_principal=connection.impersonate,
             target_scopes=list(_SCOPES),
         )
-    # As the client library does: a service account's key signs its tokens here, and no service is asked.
+    # As in the client library: a service account's key signs its tokens here, without a request.
     elif hasattr(credentials, "with_always_use_jwt_access"):
         credentials = credentials.with_always_use_jwt_access(True)
     return credentials
 
 
 def _missing_file(connection: GoogleConnection) -> str | None:
-    """The path of the credentials, for a message, if nothing is there."""
+    """Return the path of the credentials, for a message, if the file does not exist."""
     path = connection.credentials_file or os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
     return shown_path(path) if path and not os.path.exists(path) else None
 
 
 class Tokens:
-    """Keeps an access token for one connection's credentials.  Thread-safe.
+    """Keeps an access token for one connection's credentials. Thread-safe.
 
-    google-auth renews a token whenever a call finds it expired, without a limit of time, and gRPC then hides why
-    there is none.  So the token is renewed before the call.
+    google-auth renews an expired token during a call, without a time limit, and gRPC then hides why there is
+    none. So the token is renewed before the call.
 
     :param credentials: google-auth's, or others with ``valid`` and ``refresh``.
-    :param request: makes a ``google.auth.transport.Request`` whose requests end within so many seconds.
+    :param request: makes a ``google.auth.transport.Request`` whose requests end within a number of seconds.
     """
 
     def __init__(self, credentials: Any, request: Callable[[float], Any]) -> None:
@@ -160,7 +160,7 @@ class Tokens:
     def renew(self, seconds: float) -> None:
         """Get a token unless there is a valid one.
 
-        :raises NoToken: there is none within so many seconds, or the metadata server gives none.
+        :raises NoToken: there is none in time, or the metadata server returns none.
         :raises google.auth.exceptions.GoogleAuthError: google-auth gets none.
         """
         if self._credentials.valid:
@@ -179,10 +179,10 @@ class Tokens:
 
 
 class CallerIdentity:
-    """The account that the service sees, in the words of an error message: its address if it is known.
+    """The account that the service sees, for error messages: its email address if it is known.
 
-    The metadata server's account (GKE Workload Identity) is known only after the first token, and finding it may
-    take a request. So it is looked up only when a message needs it.
+    The metadata server's account (GKE Workload Identity) is known only after the first token, and finding it
+    may take a request. So it is looked up only when a message needs it.
     """
 
     def __init__(self, credentials: Any, connection: GoogleConnection) -> None:
@@ -191,7 +191,7 @@ class CallerIdentity:
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether the service sees nobody."""
+        """Whether the caller is anonymous."""
         return self._connection.plaintext
 
     def __str__(self) -> str:
@@ -208,7 +208,7 @@ class CallerIdentity:
         if self.is_anonymous:
             return None
         signer = getattr(self._credentials, "signer", None)
-        # Impersonated credentials, which a file may hold as well, sign by themselves: the service does it.
+        # Impersonated credentials, which a file may also hold, sign by themselves: the service does it.
         if signer is not None and signer is self._credentials:
             address = self._connection.impersonate or self._address
             return (
@@ -226,5 +226,5 @@ class CallerIdentity:
     @cached_property
     def _address(self) -> str | None:
         address = getattr(self._credentials, "service_account_email", None)
-        # The metadata server's name of a Kubernetes account without a Google one has no @.
+        # The metadata server's name of a Kubernetes account without a Google account has no @.
         return str(address) if "@" in (address or "") else None

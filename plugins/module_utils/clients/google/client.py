@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Secret Manager's verbs, each with our timeout, our retry and our errors.
+"""Calls Secret Manager with our timeouts, retries and errors.
 
-The library retries some calls by itself and others never (``facts``), so its own
-retry is switched off: one policy for all.  ``AddSecretVersion`` is the one call that
-must not be repeated blindly, since a failed one may have happened: it is made once
-here, and ``adding.py`` decides.
+The library retries some calls by itself and others never (``facts``), so its own retry is switched off: one
+policy for all. ``AddSecretVersion`` must not be repeated blindly, because a failed call may have happened. It
+is called once here, and ``adding.py`` decides.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .errors import FailedPrecondition, Unanswered, http_status, translate_googl
 
 __all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "version_number"]
 
-# The transport that needs no library; nothing but the job's program asks for it.
+# The transport without a library; only the job's program uses it.
 PLAIN = "plain"
 
 T = TypeVar("T")
@@ -48,7 +47,7 @@ _LIBRARIES = (
 _LIST_PAGE = 1000
 # Connections that requests keeps by default.
 _KEPT = 10
-# Seconds for a call whose token took all the time there was.
+# Seconds for a call whose token took all the time.
 _SHORTEST = 0.001
 _STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
 # As the library sets it for its own channels.
@@ -61,7 +60,7 @@ def version_number(version_name: str) -> str:
 
 
 class SecretManagerClient:
-    """One connection.  Thread-safe.  Resource names are full ones: ``projects/P/secrets/S[/versions/N]``."""
+    """One connection. Thread-safe. Resource names are full names: ``projects/P/secrets/S[/versions/N]``."""
 
     def __init__(self, connection: GoogleConnection, settings: RunSettings) -> None:
         self._endpoint = connection.endpoint
@@ -86,7 +85,7 @@ class SecretManagerClient:
         self._mask: Any = field_mask_pb2.FieldMask
         self._credentials: Any = credentials_for(connection)
         self._tokens = Tokens(self._credentials, DeadlineRequest)
-        # requests keeps ten connections of a client, and drops (with a warning) those above.
+        # requests keeps ten connections of a client, and drops the others with a warning.
         clients = -(-self._settings.concurrency // _KEPT) if connection.transport == "rest" else 1
         self._apis: Iterator[Any] = itertools.cycle(
             [_library_client(secretmanager_v1, connection, self._credentials) for dummy in range(clients)]
@@ -105,7 +104,7 @@ class SecretManagerClient:
 
     @property
     def _api(self) -> Any:
-        """Google's client, or what has its shape; each time the next one where there are several."""
+        """Return Google's client, or one with its interface; if there are several, the next one each time."""
         return next(self._apis)
 
     def _call(
@@ -133,7 +132,7 @@ class SecretManagerClient:
                 left = max(end - time.monotonic(), _SHORTEST)
                 if self._connection.transport == "rest":
                     return within(left, lambda: request(left), late)
-                # gRPC keeps to the limit by itself.
+                # gRPC keeps the limit by itself.
                 return request(left)
             except PullSecretError:
                 raise
@@ -144,7 +143,7 @@ class SecretManagerClient:
                     error, method, resource, caller, detail=method != "AddSecretVersion"
                 )
                 if isinstance(ours, Unavailable) and self._endpoint:
-                    # Not Google's own: it may be the address that is wrong.
+                    # Not from Google: the address may be wrong.
                     ours.message = f"{ours.message} at {self._endpoint}"
                 raise ours from None
 
@@ -153,7 +152,7 @@ class SecretManagerClient:
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
 
     def get_secret(self, name: str, deadline: Deadline) -> Any:
-        """The secret's metadata, or None where there is none."""
+        """Return the secret's metadata, or None if it does not exist."""
         try:
             return self._call(
                 "GetSecret", name, deadline, lambda t: self._api.get_secret(name=name, retry=None, timeout=t)
@@ -162,7 +161,7 @@ class SecretManagerClient:
             return None
 
     def list_secrets(self, project: str, filter_: str, deadline: Deadline) -> list[Any]:
-        """All secrets of ``projects/P`` that the filter matches, through every page."""
+        """Return all secrets of ``projects/P`` that match the filter, from all pages."""
         return list(
             self._pages("ListSecrets", f"projects/{project}", "secrets", deadline, _LIST_PAGE, filter_)
         )
@@ -190,7 +189,7 @@ class SecretManagerClient:
     def create_secret(
         self, project: str, secret_id: str, secret: Mapping[str, Any], deadline: Deadline
     ) -> Any:
-        """Create atomically; raises ``SecretAlreadyExists`` where another run was first."""
+        """Create a secret atomically; raises ``SecretAlreadyExists`` if another run was first."""
         return self._call(
             "CreateSecret",
             f"projects/{project}/secrets/{secret_id}",
@@ -203,9 +202,9 @@ class SecretManagerClient:
         )
 
     def update_secret(self, name: str, changes: Mapping[str, Any], etag: str, deadline: Deadline) -> Any:
-        """Set whole fields, only if the secret is as it was read; raises ``FailedPrecondition`` otherwise.
+        """Set complete fields, only if the secret is as it was read; raises ``FailedPrecondition`` otherwise.
 
-        Made once: after an ambiguous failure the etag may be used up by our own update.
+        Called once: after an ambiguous failure, our own update may have used up the etag.
         """
         return self._call(
             "UpdateSecret",
@@ -221,7 +220,7 @@ class SecretManagerClient:
         )
 
     def delete_secret(self, name: str, etag: str, deadline: Deadline) -> bool:
-        """Delete it and all its versions; False where it was gone already."""
+        """Delete it and all its versions; False if it did not exist."""
         tries = 0
 
         def once(timeout: float) -> None:
@@ -232,33 +231,33 @@ class SecretManagerClient:
         try:
             self._call("DeleteSecret", name, deadline, once)
         except NotFound:
-            # An earlier try whose answer was lost may have deleted it.
+            # An earlier attempt whose response was lost may have deleted it.
             return tries > 1
         return True
 
     def newest_version(self, name: str, deadline: Deadline, *, enabled: bool = True) -> Any:
-        """The version created last (of those that are enabled), or None.
+        """Return the version created last (of the enabled ones), or None.
 
-        Not the alias ``latest``: that is the newest whatever its state, and fails if it is disabled.
+        Not the alias ``latest``: that is the newest in any state, and fails if it is disabled.
         """
         filter_ = "state:ENABLED" if enabled else ""
         try:
-            # A page may be empty and still not the last one, since the filter is applied to a page.
+            # A page may be empty without being the last, because the filter is applied to a page.
             return next(self._pages("ListSecretVersions", name, "versions", deadline, 1, filter_), None)
         except NotFound:
             return None
 
     def versions(self, name: str, deadline: Deadline, *, enabled: bool = False) -> Iterator[Any]:
-        """Every version (that is enabled), newest first; pages are fetched as they are needed."""
+        """Return every (enabled) version, newest first; pages are fetched on demand."""
         filter_ = "state:ENABLED" if enabled else ""
         return self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE, filter_)
 
     def access(self, version_name: str, deadline: Deadline) -> bytes:
-        """A version's payload, its CRC32C checked; a damaged answer is asked for again."""
+        """Return a version's payload, with its CRC32C checked; a damaged response is requested again."""
         return self._access(version_name, deadline)[1]
 
     def access_latest(self, name: str, deadline: Deadline) -> tuple[str, bytes] | None:
-        """Number and payload of the version created last, in one call; None where there is none.
+        """Return number and payload of the version created last, in one call; None if there is none.
 
         :raises FailedPrecondition: it is not enabled; an older one may be.
         """
@@ -281,7 +280,7 @@ class SecretManagerClient:
         return self._call("AccessSecretVersion", version_name, deadline, once)
 
     def get_version(self, version_name: str, deadline: Deadline) -> Any:
-        """A version's metadata; raises ``NotFound``."""
+        """Return a version's metadata; raises ``NotFound``."""
         return self._call(
             "GetSecretVersion",
             version_name,
@@ -290,7 +289,7 @@ class SecretManagerClient:
         )
 
     def add_version_once(self, name: str, payload: bytes, deadline: Deadline) -> str:
-        """Add a version with its CRC32C, exactly one call; the answer is the new version's name."""
+        """Add a version with its CRC32C in exactly one call; return the new version's name."""
         request = {
             "parent": name,
             "payload": {"data": payload, "data_crc32c": self._crc32c(payload)},
@@ -315,7 +314,7 @@ class SecretManagerClient:
         try:
             self._call(method, version_name, deadline, lambda t: call(request=request, retry=None, timeout=t))
         except FailedPrecondition:
-            # An earlier try of ours may have happened, which used the etag up.
+            # An earlier attempt of ours may have happened and used up the etag.
             if self.get_version(version_name, deadline).state.name != _STATE_AFTER[verb]:
                 raise
 
@@ -345,9 +344,9 @@ def _library_client(library: Any, connection: GoogleConnection, credentials: Any
 
 
 def _imports(transport: str | None) -> None:
-    """What a client needs: a module that never meets Secret Manager does not pay 0.3 s and 50 MiB for it."""
-    # gRPC would wait in each fork for its own threads, and write into the output of commands that the same
-    # process runs (such as systemctl).  No process that we fork goes on with gRPC.
+    """Import what a client needs: a module without Secret Manager does not pay 0.3 s and 50 MiB for it."""
+    # gRPC would wait in each fork for its own threads, and write into the output of commands of the same
+    # process (such as systemctl). No forked process continues to use gRPC.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     packages = "google-crc32c" if transport == PLAIN else "google-cloud-secret-manager google-crc32c"
     try:
@@ -358,7 +357,7 @@ def _imports(transport: str | None) -> None:
 
 
 class SecretManagerClients:
-    """The clients of one module run, by the service account that they act as."""
+    """The clients of one module run, by impersonated service account."""
 
     def __init__(self, settings: RunSettings) -> None:
         self._settings = settings
@@ -370,5 +369,5 @@ class SecretManagerClients:
         )
 
     def get(self, deadline: Deadline, impersonate: str | None = None) -> SecretManagerClient:
-        """The client that acts as this service account (the module's own where None)."""
+        """Return the client that impersonates this service account (None: the module's own)."""
         return self._pool.get(google_connection(self._settings.connection("gcp"), impersonate), deadline)

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From the client library's exceptions to ours.
+"""Translates the client library's exceptions to ours.
 
-REST maps by HTTP status only and gRPC by code, so the parent classes are caught
-(``facts``: Conflict covers ALREADY_EXISTS and ABORTED, BadRequest covers
-FAILED_PRECONDITION and INVALID_ARGUMENT).
+REST maps by HTTP status only and gRPC by code, so the parent classes are caught (``facts``: Conflict covers
+ALREADY_EXISTS and ABORTED, BadRequest covers FAILED_PRECONDITION and INVALID_ARGUMENT).
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ __all__ = [
 
 
 class SecretAlreadyExists(PullSecretError):
-    """The secret is there already: another run was first, which is no failure."""
+    """The secret already exists: another run was first, which is not a failure."""
 
     kind = "conflict"
 
@@ -57,14 +56,15 @@ class NotEnabled(FailedPrecondition, ValueDisabled):
 
 
 class Unanswered(Unavailable):
-    """The time for the call is over, and the service may still be carrying it out."""
+    """The time for the call is over, and the service may still execute it."""
 
 
 class PlainApiRefused(Exception):
-    """What the plain transport got for an answer.
+    """The error response to the plain transport.
 
-    :param code: HTTP's; :param status: the word that goes with it, such as ``NOT_FOUND``, or None.
-    :param message: the service's sentence.
+    :param code: the HTTP status.
+    :param status: its name, such as ``NOT_FOUND``, or None.
+    :param message: the service's message.
     """
 
     def __init__(self, code: int, status: str | None, message: str, retry_after: float | None) -> None:
@@ -78,8 +78,9 @@ class PlainApiRefused(Exception):
 class NoToken(Exception):
     """The plain transport got no access token.
 
-    :param reason: a word or two; :param retryable: whether there may be one soon.
-    :param hint: what to check, where it is not the caller's account.
+    :param reason: a word or two.
+    :param retryable: whether a retry may help.
+    :param hint: what to check, if it is not the caller's account.
     """
 
     def __init__(self, reason: str, *, retryable: bool, hint: str | None = None) -> None:
@@ -93,7 +94,7 @@ class GoogleCaller(Protocol):
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether the service sees nobody."""
+        """Whether the caller is anonymous."""
 
     @property
     def binding(self) -> str | None:
@@ -114,7 +115,7 @@ PERMISSIONS = {
     "DisableSecretVersion": "secretmanager.versions.disable",
     "DestroySecretVersion": "secretmanager.versions.destroy",
 }
-"""Call -> the permission that it needs, for the hint of a PERMISSION_DENIED and the page *Permissions*."""
+"""Call to the permission that it needs, for the hint of a PERMISSION_DENIED and the page *Permissions*."""
 
 
 _OF_VERSIONS = ("AccessSecretVersion", "GetSecretVersion")
@@ -127,9 +128,9 @@ _VERSION_HINT = (
 def translate_google_error(
     error: BaseException, method: str, resource: str, caller: GoogleCaller, *, detail: bool = True
 ) -> PullSecretError:
-    """One of ours for one of theirs.
+    """Translate one exception.
 
-    :param detail: whether the service's own sentence may be quoted; not for a call that carries a payload.
+    :param detail: whether the service's own message may be quoted; not for a call with a payload.
     """
     where = f"{method} on {resource}"
     if isinstance(error, PlainApiRefused):
@@ -152,7 +153,7 @@ def _no_token(
 ) -> PullSecretError:
     if retryable:
         return Unavailable(f"{where}: no access token for {caller} at the moment ({reason})")
-    # No permission of Secret Manager is needed for a token.
+    # A token needs no permission of Secret Manager.
     binding = caller.binding
     return PermissionDenied(
         f"{where}: no access token for {caller} ({reason})",
@@ -167,7 +168,7 @@ def _no_token(
 
 
 def http_status(error: BaseException) -> int | None:
-    """The HTTP status of the answer, also of a gRPC answer; None where there was no answer."""
+    """Return the HTTP status of the response, also for gRPC; None without a response."""
     # A bare gRPC error has a method of that name.
     code = getattr(error, "code", None)
     return int(code) if isinstance(code, int) else None
@@ -176,7 +177,7 @@ def http_status(error: BaseException) -> int | None:
 def _error(
     error: BaseException, method: str, resource: str, caller: GoogleCaller, detail: bool
 ) -> PullSecretError:
-    # Imported here: a module that never meets Secret Manager does not pay for it.
+    # Imported here: a module without Secret Manager does not pay for it.
     import google.api_core.exceptions as core
     import google.auth.exceptions as auth
     import requests.exceptions
@@ -186,7 +187,7 @@ def _error(
         # After a 401 google-auth renews the token, which such a caller cannot.
         return _refusal(401, None, where, "", method, resource, caller)
     if isinstance(error, auth.GoogleAuthError):
-        # RefreshError's text can hold a token endpoint's whole reply: its type is enough.
+        # RefreshError's message can hold a token endpoint's complete response: its type is enough.
         retryable = isinstance(error, auth.TransportError) or bool(getattr(error, "retryable", False))
         return _no_token(type(error).__name__, retryable, where, caller)
     if isinstance(error, requests.exceptions.RequestException):
@@ -211,7 +212,7 @@ def _refusal(
     caller: GoogleCaller,
     kind: str = "",
 ) -> PullSecretError:
-    """For a status of HTTP and the word that the service has for it, where it gave one."""
+    """Translate an HTTP status and the service's name for it, if there is one."""
     named = word or kind or f"HTTP {code}"
     if code == 403:
         return PermissionDenied(
@@ -231,7 +232,7 @@ def _refusal(
     if code == 409:
         if word == "ABORTED":
             return Conflict(f"ABORTED: {where}{said}")
-        # REST says 409 for both ABORTED and ALREADY_EXISTS; only a create can meet the latter.
+        # REST uses 409 for both ABORTED and ALREADY_EXISTS; only a create can cause the latter.
         return (
             SecretAlreadyExists(f"ALREADY_EXISTS: {where}")
             if method == "CreateSecret"
@@ -259,7 +260,7 @@ def _status(error: BaseException) -> str | None:
     for item in getattr(error, "errors", None) or ():
         if isinstance(item, dict) and item.get("status"):
             return str(item["status"])
-    # REST keeps the parsed reply only in the response.
+    # REST keeps the parsed response only in the response object.
     response = getattr(error, "response", None)
     try:
         status = response.json()["error"]["status"] if response is not None else None
@@ -269,7 +270,7 @@ def _status(error: BaseException) -> str | None:
 
 
 def _retry_after(error: BaseException) -> float | None:
-    """REST says it in a header, gRPC in a detail of type google.rpc.RetryInfo."""
+    """REST has it in a header, gRPC in a detail of type google.rpc.RetryInfo."""
     headers = getattr(getattr(error, "response", None), "headers", None)
     if headers is not None:
         return parse_retry_after(headers.get("Retry-After"))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Access tokens from the metadata server, which is how GKE's Workload Identity gives them."""
+"""Access tokens from the metadata server, as used by GKE's Workload Identity."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _EARLY = 60.0
 _ADDRESS = re.compile(r"[\w.-]{1,127}@[\w.-]{1,127}\Z", re.ASCII)
 _FOR_A_NAME = 3.0
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::([0-9]{1,5}))?\Z")
-# Google gives an hour, and up to twelve where a project asks for it.
+# Google's tokens last an hour, and up to twelve in projects that allow it.
 _LONGEST = 24 * 3600.0
 _LARGEST = 64 * 1024
 
 
 class AnonymousCredentials:
-    """No account: an emulator asks nobody who they are.  In the shape of google-auth's class of this name."""
+    """No account, for an emulator, with the interface of google-auth's class of this name."""
 
     valid = True
 
@@ -44,10 +44,10 @@ class AnonymousCredentials:
 
 
 class MetadataCredentials:
-    """The pod's Google service account, in the shape of ``google.auth.credentials.Credentials``.
+    """The pod's Google service account, with the interface of ``google.auth.credentials.Credentials``.
 
-    google-auth's own take 120 ms and 20 MiB to load, which are all of google-auth, and believe any server.
-    ``GCE_METADATA_HOST`` names another server than Google's, as for Google's own libraries.
+    google-auth's own class takes 120 ms and 20 MiB to load, and trusts any server. ``GCE_METADATA_HOST``
+    names another server than Google's, as for Google's own libraries.
 
     ``Tokens`` lets one thread renew the token at a time.
     """
@@ -61,14 +61,14 @@ class MetadataCredentials:
 
     @property
     def valid(self) -> bool:
-        """Whether there is a token, and for another minute."""
+        """Whether there is a token that is valid for another minute."""
         return self.token is not None and time.monotonic() < self._until
 
     def refresh(self, request: Any) -> None:
         """Get another token.
 
         :param request: as ``google.auth.transport.Request``.
-        :raises NoToken: and why.
+        :raises NoToken: with the reason.
         """
         try:
             answer = request(f"{self._base}/token?scopes={_SCOPE}", headers=_HEADERS)
@@ -101,14 +101,14 @@ class MetadataCredentials:
         headers["authorization"] = f"Bearer {token or self.token}"
 
     def before_request(self, request: Any, method: str, url: str, headers: MutableMapping[str, str]) -> None:
-        """Add a token that is valid to the headers; google-auth's sessions and channels call this."""
+        """Add a valid token to the headers; google-auth's sessions and channels call this."""
         if not self.valid:
             self.refresh(request)
         self.apply(headers)
 
     @property
     def service_account_email(self) -> str | None:
-        """Its address, for messages about what went wrong; asked for when the first is written."""
+        """Its email address, for error messages; requested for the first one."""
         if self._address is None:
             try:
                 answer = PlainRequest(_FOR_A_NAME)(f"{self._base}/?recursive=true", headers=_HEADERS)
@@ -122,17 +122,17 @@ class MetadataCredentials:
 
 
 class PlainRequest:
-    """In the shape of ``google.auth.transport.Request``, over the standard library: requests without TLS, each of
-    which ends within so many seconds.
+    """A ``google.auth.transport.Request`` over the standard library: requests without TLS, each with a time
+    limit.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
     def __call__(self, url: str, method: str = "GET", *, headers: Mapping[str, str]) -> HttpAnswer:
-        """Ask once.
+        """Send one request.
 
-        :raises WireError: no whole answer, or one that is too large for a token.
+        :raises WireError: no complete response, or one that is too large for a token.
         """
         address, slash, path = url.partition("//")[2].partition("/")
         transport = PlainTransport(*server(address, 80), largest=_LARGEST)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Secret Manager's REST API over the standard library, in the shape of Google's client as far as we use it.
+"""Secret Manager's REST API over the standard library, with the interface of Google's client as far as we use
+it.
 
 Google's own takes half a second and 50 MiB to load: more than all the rest of a job.
 """
@@ -32,7 +33,7 @@ _JSON = "application/json"
 
 
 def credentials_of(connection: GoogleConnection) -> AnonymousCredentials | MetadataCredentials:
-    """Whose access tokens a connection uses."""
+    """Return the credentials of a connection."""
     return AnonymousCredentials() if connection.plaintext else MetadataCredentials()
 
 
@@ -48,7 +49,7 @@ class _Version:
     @property
     def create_time(self) -> Any:
         """A datetime, to the second."""
-        # Only retention asks.
+        # Only retention uses it.
         from datetime import datetime, timezone
 
         return datetime.strptime(self.created[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
@@ -64,16 +65,16 @@ class _Secret:
 
     @staticmethod
     def pb(secret: _Secret) -> _Secret:
-        """The plain message, of which Google's classes are wrappers."""
+        """The plain message, which Google's classes wrap."""
         return secret
 
 
 class PlainApi:
-    """One connection.  Thread-safe.  The methods are ``SecretManagerServiceClient``'s, without its retry.
+    """One connection. Thread-safe. The methods are ``SecretManagerServiceClient``'s, without its retry.
 
     :param credentials: have a valid token (``Tokens.renew``).
-    :raises PlainApiRefused: an answer other than 2xx.
-    :raises WireError: no answer, or none that can be understood.
+    :raises PlainApiRefused: a response other than 2xx.
+    :raises WireError: no response, or an invalid one.
     """
 
     ListSecretsRequest = ListSecretVersionsRequest = dict
@@ -253,7 +254,7 @@ def _encrypted(said: Mapping[str, Any], **more: str) -> Any:
 
 
 def _camel(value: Any) -> Any:
-    """The names of a message's fields as JSON has them."""
+    """Return a message's field names in JSON's notation."""
     if isinstance(value, Mapping):
         return {_camel_name(name): _camel(item) for name, item in value.items()}
     return [_camel(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Requests of google-auth for a token, with an end."""
+"""Token requests of google-auth, with a time limit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["DeadlineRequest"]
 
 
 class DeadlineRequest:
-    """What google-auth makes its requests with: all of them together take no longer than so many seconds.
+    """Makes google-auth's requests: all of them together take no longer than a number of seconds.
 
-    It has the shape of ``google.auth.transport.Request``. As google-auth's own, which it calls, it takes proxies
-    and authorities from the environment.
+    It has the interface of ``google.auth.transport.Request``. As google-auth's own, which it calls, it takes
+    proxies and CAs from the environment.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -39,8 +39,8 @@ class DeadlineRequest:
     ) -> Any:
         """Make one request.
 
-        :raises NoToken: the time is over.  google-auth would wait and try again after an error of its own.
-        :raises google.auth.exceptions.TransportError: no answer.
+        :raises NoToken: the time is over. google-auth would wait and retry after an error of its own.
+        :raises google.auth.exceptions.TransportError: no response.
         """
         late = NoToken("no answer in time", retryable=True)
         left = self._end - time.monotonic()

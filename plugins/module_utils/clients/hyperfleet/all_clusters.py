@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All clusters of the API, as far as they can be read: one page, or one cluster, that cannot be ends nothing.
+"""Lists all clusters of the API, skipping pages and clusters that cannot be read.
 
-Pages are by number, so what is deleted under way moves the rest forward, past a page that was read already.
-The list is read again then, and only what is new is given.
+Pages are by number, so a deletion meanwhile moves later clusters to a page that was already read. The list is
+then read again, and only new clusters are returned.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .client import HyperFleetClient, check_api_cluster_id
 __all__ = ["AllClusters"]
 
 _PASSES = 3
-# So many pages in a row that cannot be read, or have nothing new, are the end of it.
+# After this number of pages in a row that cannot be read, or have nothing new, the list ends.
 _IN_A_ROW = 3
 
 
 class AllClusters:
-    """Iterate once: each cluster that could be read, once.
+    """Iterates once: each readable cluster, once.
 
-    ``problems`` says afterwards what could not be read; where there are any, a cluster that was not listed
-    may be there all the same.
+    ``problems`` lists afterwards what could not be read; if there is anything, a cluster that was not listed
+    may still exist.
 
-    :param deadline: gives that of one page.
+    :param deadline: returns the deadline of one page.
     """
 
     def __init__(self, client: HyperFleetClient, deadline: Callable[[], Deadline]) -> None:
@@ -57,7 +57,7 @@ class AllClusters:
         number = fruitless = 0
         while fruitless < _IN_A_ROW:
             number += 1
-            # One that cannot be read may be full.
+            # An unreadable page may be full.
             found = PAGE
             try:
                 items, total = self._client.page_of_clusters(number, self._deadline())
@@ -98,7 +98,7 @@ class AllClusters:
 
 
 class _Pass:
-    """One reading of all pages."""
+    """One pass over all pages."""
 
     def __init__(self) -> None:
         self.met: set[str] = set()
@@ -107,7 +107,7 @@ class _Pass:
         self.shrunk = False
 
     def count(self, total: int | None) -> None:
-        """How many there are, as the newest page says."""
+        """The total, as the newest page has it."""
         if total is not None:
             self.shrunk = self.shrunk or (self.total is not None and total < self.total)
             self.total = total

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One request to the HyperFleet API: address, token, limits, tries, and what an answer means."""
+"""Sends requests to the HyperFleet API: URL, token, limits, retries, and the meaning of a response."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _T = TypeVar("_T")
 
 # The API's limit of items on a page.
 PAGE = 100
-# Bytes of an answer. A cluster has a few KiB, and at most the pull secret that etcd would take, of 1.5 MiB;
-# a page has a hundred, of which a search reads four at a time. What adapters say is short.
+# Bytes of a response. A cluster has a few KiB, and at most a pull secret of 1.5 MiB, which is etcd's limit. A
+# page has a hundred, of which a search reads four at a time. Statuses are short.
 _LARGEST_OBJECT = 4 << 20
 _LARGEST_PAGE = 64 << 20
 LARGEST_STATUSES = 8 << 20
@@ -35,7 +35,7 @@ _JSON = "application/json"
 
 
 def is_last(page: int, found: int, total: int | None) -> bool:
-    """Whether no page comes after this one; without a total, the first that is not full is the last.
+    """Return whether this is the last page; without a total, the first page that is not full is the last.
 
     :param found: how many items are on it.
     """
@@ -43,13 +43,13 @@ def is_last(page: int, found: int, total: int | None) -> bool:
 
 
 class _TooMuch(Unavailable):
-    """Too long, too deep, or with too long a number, to be read: the same the next time."""
+    """Too long, too deep, or with too long a number to read; a retry does not help."""
 
     retryable = False
 
 
 def import_urllib3() -> Any:
-    """What a client needs, which most modules never do: each would pay 35 ms for it."""
+    """Import what a client needs, which most modules do not: each would pay 35 ms for it."""
     try:
         import urllib3
     except ImportError as error:
@@ -58,9 +58,9 @@ def import_urllib3() -> Any:
 
 
 class HyperFleetApi:
-    """One API.  Thread-safe.
+    """One API. Thread-safe.
 
-    :param connections: how many requests are made at once.
+    :param connections: maximum number of concurrent requests.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class HyperFleetApi:
         *,
         largest: int = _LARGEST_OBJECT,
     ) -> dict[str, Any]:
-        """The JSON object that is there.
+        """Return a JSON object.
 
-        :param what: what is asked for, for errors: ``cluster cls-123``.
-        :param largest: bytes that it may have.
+        :param what: its name for errors: ``cluster cls-123``.
+        :param largest: maximum bytes.
         """
 
         def once(timeout: float) -> dict[str, Any]:
@@ -111,10 +111,10 @@ class HyperFleetApi:
         *,
         largest: int = _LARGEST_PAGE,
     ) -> Iterator[Any]:
-        """What is in a list, page by page.
+        """Yield the items of a list, page by page.
 
         :param what: a plural, such as ``clusters``.
-        :raises PullSecretError: a page is the one before again, or the pages do not end.
+        :raises PullSecretError: a page is repeated, or the pages do not end.
         """
         before: list[Any] = []
         for page in range(1, MOST_PAGES + 1):
@@ -138,7 +138,7 @@ class HyperFleetApi:
         *,
         largest: int = _LARGEST_PAGE,
     ) -> tuple[list[Any], int | None]:
-        """(a page of a list, how many items there are on all pages; None where it does not say)"""
+        """(a page of a list, the total on all pages; None if it is not reported)"""
         asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
         try:
             answer = self.get(f"{path}?{asked}", what, deadline, traceparent, largest=largest)
@@ -152,7 +152,7 @@ class HyperFleetApi:
         return items, total if known else None
 
     def with_retries(self, once: Callable[[float], _T], deadline: Deadline) -> _T:
-        """What ``once(timeout)`` gives, in as many tries as it takes and may."""
+        """Return the result of ``once(timeout)``, with retries."""
         return self._retrier.call(once, deadline=deadline, api_timeout=self._api_timeout)
 
     def send(
@@ -166,11 +166,11 @@ class HyperFleetApi:
         traceparent: str | None = None,
         largest: int = _LARGEST_OBJECT,
     ) -> HttpAnswer:
-        """One try; whatever the API answers.
+        """Send one request, and return any response.
 
-        :param largest: bytes that are read of it.
-        :raises Unavailable: it did not.
-        :raises ConfigurationError: it cannot be asked like this.
+        :param largest: maximum bytes to read.
+        :raises Unavailable: no response.
+        :raises ConfigurationError: the request cannot be sent.
         """
         headers, sent = dict(self._headers), None
         if self._token is not None:
@@ -203,7 +203,7 @@ class HyperFleetApi:
         return answer
 
     def refusal(self, answer: HttpAnswer, what: str) -> PullSecretError:
-        """The error that an answer is."""
+        """Return the error for a response."""
         content_type = answer.headers.get("Content-Type") or ""
         retry_after = answer.headers.get("Retry-After")
         return hyperfleet_error(answer.status, content_type, answer.data, what, self.place, retry_after)
@@ -221,7 +221,7 @@ class HyperFleetApi:
         return document
 
     def _no_answer(self, error: Exception, where: str) -> PullSecretError:
-        """urllib3's text holds addresses and at times the URL, search and all: its type is enough."""
+        """urllib3's message holds addresses and sometimes the URL with its search: its type is enough."""
         name = type(error).__name__
         if isinstance(error, self._urllib3.exceptions.SSLError):
             return ConfigurationError(

@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The HyperFleet API's client: clusters, what adapters say of them, and saying it.
+"""The HyperFleet API's client: reads clusters and statuses, and sends reports.
 
-Many clusters are read in few requests: ``search=id in [...]``, a hundred at a time.  Lists stand
-in brackets since June 2026 and in parentheses in builds before; where neither is taken, and for
-each cluster that a search does not find, the caller gets by with single reads.
+Many clusters are read in few requests: ``search=id in [...]``, a hundred at a time. Lists are in brackets
+since June 2026 and in parentheses in builds before. If the API accepts neither, and for each cluster that a
+search does not find, the caller uses single reads.
 
-What adapters say of a cluster is read and sent in today's form of the API or in that of the adapter contract
-(``flavour``).
+Statuses are read and sent in today's form of the API or in that of the adapter contract (``flavour``).
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from .statuses import AdapterStatus, Report, Reported
 
 __all__ = ["HyperFleetClient", "check_alive", "check_api_cluster_id"]
 
-# Characters of a search of which the API adds 22 itself.
+# Characters of a search, to which the API adds 22 itself.
 _LONGEST_SEARCH = 4000
 _LISTS = ("[{}]", "({})")
 # Ids are in the order of creation, so that a new cluster does not move the pages.
 _ORDER = ("order", "id")
-# Nothing that could end a quoted string of the search, or leave the path.
+# No character that could end a quoted string of the search, or leave the path.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
 
 def check_api_cluster_id(cluster_id: str) -> str:
-    """The id, if it can be one: the API's are UUIDs, the earlier design's such as ``cls-123``."""
+    """Check an id: the API's are UUIDs, those of the adapter contract such as ``cls-123``."""
     if not _ID.match(cluster_id) or holds_secret(cluster_id):
         raise ConfigurationError(
             "hyperfleet.cluster_id must be at most 128 letters, digits, dots, dashes and underscores, beginning "
@@ -51,20 +50,20 @@ def check_api_cluster_id(cluster_id: str) -> str:
 
 
 def check_alive(cluster: Mapping[str, Any]) -> None:
-    """A deleted cluster is answered with 200 until its adapters have cleaned up.
+    """A deleted cluster is returned with 200 until its adapters have cleaned up.
 
-    :raises BeingDeleted: this is one.
+    :raises BeingDeleted: this cluster is being deleted.
     """
     if cluster.get("deleted_time"):
         raise BeingDeleted(f"cluster {cluster.get('id')} is being deleted")
 
 
 class HyperFleetClient:
-    """One API.  Thread-safe.
+    """One API. Thread-safe.
 
-    :param retrier: the one retry policy; urllib3's own is off.  It calls ``Deadline.on_retry`` at each retry.
+    :param retrier: the one retry policy; urllib3's own is off. It calls ``Deadline.on_retry`` at each retry.
     :param api_timeout: seconds for one request.
-    :param connections: how many requests are made at once.
+    :param connections: maximum number of concurrent requests.
     :param flavour: ``current`` or ``contract``: the form of statuses.
     """
 
@@ -87,9 +86,9 @@ class HyperFleetClient:
     def get_cluster(
         self, cluster_id: str, deadline: Deadline, *, traceparent: str | None = None
     ) -> dict[str, Any]:
-        """One cluster, also one that is being deleted.
+        """Return one cluster, also if it is being deleted.
 
-        :raises NotFound: there is none.
+        :raises NotFound: it does not exist.
         """
         cluster = self._api.get(_path(cluster_id), f"cluster {cluster_id}", deadline, traceparent)
         if cluster.get("id") != cluster_id:
@@ -102,14 +101,14 @@ class HyperFleetClient:
         return self._api.place
 
     def page_of_clusters(self, number: int, deadline: Deadline) -> tuple[list[Any], int | None]:
-        """(what is on a page of all clusters, not looked at; how many there are in all, where it says so)"""
+        """(the unchecked items on a page of all clusters; the total, if it is reported)"""
         return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
 
     def list_clusters(self, deadline: Deadline, search: str | None = None) -> Iterator[dict[str, Any]]:
-        """The clusters that a search (TSL) finds, all without one; page by page.
+        """Yield the clusters that a search (TSL) finds, all without one; page by page.
 
-        :raises ConfigurationError: that can be no search.
-        :raises RequestRefused: the API does not take it.
+        :raises ConfigurationError: the search is invalid.
+        :raises RequestRefused: the API refuses it.
         """
         if search and (len(search) > _LONGEST_SEARCH or not search.isprintable()):
             raise ConfigurationError(f"search must be at most {_LONGEST_SEARCH} printable characters")
@@ -125,10 +124,11 @@ class HyperFleetClient:
         *,
         traceparent: str | None = None,
     ) -> dict[str, AdapterStatus]:
-        """What each adapter said last of a cluster, by the adapter's name.
+        """Return the latest status of each adapter for a cluster, by the adapter's name.
 
-        :param cluster: as it was read; the contract's form has the statuses in there, and reads it where None.
-        :raises NotFound: there is no such cluster.
+        :param cluster: as it was read; the contract's form has the statuses in it, and reads it if this is
+            None.
+        :raises NotFound: the cluster does not exist.
         """
         if self._flavour.on_cluster:
             if cluster is None:
@@ -148,16 +148,17 @@ class HyperFleetClient:
         stored: AdapterStatus | None = None,
         traceparent: str | None = None,
     ) -> Reported:
-        """Say what is known of a cluster.
+        """Send a report on a cluster.
 
-        Each try says it as of then: later than any report that this client sent for the cluster before.
+        Each attempt has its own time, later than that of any report that this client sent for the cluster
+        before.
 
-        :param after: ``observed_time`` of the status that the API holds: this report's is later.
+        :param after: ``observed_time`` of the API's status: this report's is later.
         :param stored: that status.
-        :raises NotFound: the cluster is gone.  After a try without an answer that may be this report's doing:
-            the last ``Finalized`` lets a cluster go.
-        :raises RequestRefused: the report is wrong, or its time is, which the hint says.
-        :raises ConfigurationError: that address takes no such reports.
+        :raises NotFound: the cluster is gone. After an attempt without a response, this report may be the
+            reason: the last ``Finalized`` deletes a cluster.
+        :raises RequestRefused: the report is invalid, or its time is, as the hint says.
+        :raises ConfigurationError: that URL accepts no such reports.
         """
         path, what = _path(cluster_id) + "/statuses", f"report on cluster {cluster_id}"
 
@@ -182,11 +183,11 @@ class HyperFleetClient:
         return self._api.with_retries(once, deadline)
 
     def find_clusters(self, cluster_ids: Sequence[str], deadline: Deadline) -> dict[str, dict[str, Any]]:
-        """Those of at most ``batch_size`` clusters that one search finds.
+        """Return those of at most ``batch_size`` clusters that one search finds.
 
-        A cluster that is not in the answer may still exist: ask for it by itself.
+        A cluster that is not in the result may still exist: read it by itself.
 
-        :raises RequestRefused: this API has no such search.
+        :raises RequestRefused: this API does not support the search.
         """
         wanted = {check_api_cluster_id(cluster_id) for cluster_id in cluster_ids}
         values = ",".join(f"'{cluster_id}'" for cluster_id in cluster_ids)
@@ -207,7 +208,7 @@ class HyperFleetClient:
 
     @staticmethod
     def batches(cluster_ids: Sequence[str]) -> Iterator[list[str]]:
-        """The ids in lists that each fit one ``find_clusters``."""
+        """Yield the ids in lists that each fit one ``find_clusters``."""
         batch: list[str] = []
         length = 0
         for cluster_id in cluster_ids:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many clusters in as few requests as the API allows."""
+"""Reads many clusters in as few requests as the API allows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .errors import RequestRefused
 
 __all__ = ["ClusterReader", "hyperfleet_client"]
 
-# As many searches at a time: the API has a database behind it.
+# Maximum number of concurrent searches: the API has a database behind it.
 _SEARCHES = 4
 
 
 def hyperfleet_client(settings: RunSettings) -> HyperFleetClient:
-    """The client of a module's ``hyperfleet`` options.
+    """Return the client of a module's ``hyperfleet`` options.
 
-    :raises ConfigurationError: they are wrong.
+    :raises ConfigurationError: they are invalid.
     """
     options = settings.connection("hyperfleet")
     return HyperFleetClient(
@@ -41,11 +41,12 @@ def hyperfleet_client(settings: RunSettings) -> HyperFleetClient:
 
 
 class ClusterReader:
-    """The clusters of one batch: a hundred in a search where the API has it, else one by one.  Thread-safe.
+    """The clusters of one batch: a hundred in a search if the API supports it, otherwise one by one.
+    Thread-safe.
 
     :param breaker: gives up an API that does not answer, for all of them.
-    :param given: clusters that were read already, by id, such as those of a sweep's page.
-    :param once: a cluster is asked for once, and not kept.
+    :param given: clusters that were already read, by id, such as those of a sweep's page.
+    :param once: a cluster is requested once, and not kept.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class ClusterReader:
         self._found: dict[str, Mapping[str, Any] | PullSecretError] = dict(given or {})
 
     def prepare(self, cluster_ids: Sequence[str], stop: threading.Event) -> None:
-        """Read ahead; what this does not find, ``of`` asks for by itself."""
+        """Read ahead; ``of`` reads what this does not find."""
         wanted = []
         for cluster_id in dict.fromkeys(cluster_ids):
             if cluster_id not in self._found:
@@ -77,15 +78,15 @@ class ClusterReader:
         batches = list(HyperFleetClient.batches(wanted))
         for batch, result in zip(batches, run_batch(batches, self._search, concurrency=_SEARCHES, stop=stop)):
             if isinstance(result, PullSecretError):
-                # Tried as often as the policy says: single reads would fail as well, slowly.
+                # Retried as often as the policy says: single reads would fail as well, slowly.
                 self._found.update((cluster_id, result) for cluster_id in batch)
             elif not isinstance(result, Failure):
                 self._found.update(result)
 
     def of(self, cluster_id: str, deadline: Deadline, traceparent: str | None = None) -> Mapping[str, Any]:
-        """One cluster.
+        """Return one cluster.
 
-        :raises NotFound: it is gone.
+        :raises NotFound: it does not exist.
         """
         found = self._found.get(cluster_id)
         if self._once:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the HyperFleet API is and who asks: address, bearer token, extra headers."""
+"""The connection to the HyperFleet API: URL, bearer token, extra headers."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ...runtime.atomic_file import read_regular
 __all__ = ["HyperFleetConnection", "TokenFile", "hyperfleet_connection"]
 
 _BASE = "/api/hyperfleet/v1"
-# Sent twice, or of a body that is another, they make a request that no server reads as it was meant.
+# Sent twice, or for another body, they would make a request that servers misread.
 _OUR_HEADERS = ("accept", "connection", "content-length", "content-type", "traceparent", "transfer-encoding")
 
 
 @dataclass(frozen=True)
 class HyperFleetConnection:
-    """One API and one way of asking it.
+    """One API and the credentials for it.
 
-    :param base: the address up to and with ``/api/hyperfleet/v1``.
-    :param place: the address for messages.
-    :param headers: sent with every request; a tenant's name may be a secret, so never shown.
+    :param base: the URL up to and including ``/api/hyperfleet/v1``.
+    :param place: the URL for messages.
+    :param headers: sent with every request; a tenant's name may be a secret, so they are never shown.
     """
 
     base: str
@@ -43,11 +43,11 @@ class HyperFleetConnection:
 
 
 def hyperfleet_connection(options: Mapping[str, Any]) -> HyperFleetConnection:
-    """The connection that a module's ``hyperfleet`` options describe.
+    """Return the connection that a module's ``hyperfleet`` options describe.
 
-    :param options: ``url`` (``HYPERFLEET_API_URL`` where absent), ``token_file``, ``headers``, ``ca_cert``,
+    :param options: ``url`` (default ``HYPERFLEET_API_URL``), ``token_file``, ``headers``, ``ca_cert``,
         ``validate_certs``.
-    :raises ConfigurationError: no address, or one that cannot be used.
+    :raises ConfigurationError: no URL, or an invalid one.
     """
     url = str(options.get("url") or os.environ.get("HYPERFLEET_API_URL") or "").strip().rstrip("/")
     if not url:
@@ -59,7 +59,7 @@ def hyperfleet_connection(options: Mapping[str, Any]) -> HyperFleetConnection:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
-    # The address is not quoted: it may hold a password.
+    # The URL is not quoted: it may hold a password.
     if not usable or parts.query or parts.fragment or not url.isprintable() or " " in url:
         raise ConfigurationError("hyperfleet.url must be an http or https address")
     if "@" in parts.netloc:
@@ -90,7 +90,7 @@ def _headers(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 class TokenFile:
-    """A bearer token in a file that something else rotates.  Thread-safe."""
+    """A bearer token in a file that another program rotates. Thread-safe."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -99,7 +99,7 @@ class TokenFile:
         self._token = ""
 
     def token(self) -> str:
-        """The token, read again once the file is another or has changed.
+        """Return the token, read again once the file has changed.
 
         :raises ConfigurationError: it cannot be read or holds no token.
         """

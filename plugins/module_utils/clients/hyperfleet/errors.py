@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From the HyperFleet API's answers to our errors.
+"""Translates the HyperFleet API's responses to our errors.
 
-The API answers errors as RFC 9457 problem details.  Of such a document only ``code`` and
-``title`` are quoted, which are constants of the API; a body may repeat what was asked for,
-and that of a cluster holds its pull secret.
+The API reports errors as RFC 9457 problem details. Only ``code`` and ``title`` are quoted, which are
+constants of the API. A body may repeat the request, and that of a cluster holds its pull secret.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ __all__ = ["BeingDeleted", "RequestRefused", "hyperfleet_error"]
 
 _CODE = re.compile(r"HYPERFLEET-[A-Z]{3}-[0-9]{3}\Z")
 _TITLE = re.compile(r"[A-Za-z][A-Za-z -]{0,60}\Z")
-# The API has more than one code for a resource that is not there, and one for a route that is not.
+# The API has more than one code for a resource that does not exist, and one for a route that does not exist.
 _NO_RESOURCE = re.compile(r"HYPERFLEET-NTF-00[1-9]\Z")
 
 
 class BeingDeleted(PullSecretError):
-    """The cluster still answers, with a ``deleted_time``: nothing may be made for it any more."""
+    """The cluster still exists, with a ``deleted_time``: nothing new may be created for it."""
 
     kind = "being_deleted"
 
 
 class RequestRefused(PullSecretError):
-    """The API, or a proxy before it, does not take this request, such as a search by id."""
+    """The API, or a proxy before it, refuses this request, such as a search by id."""
 
     kind = "request_refused"
 
@@ -52,11 +51,11 @@ def hyperfleet_error(
     place: str,
     retry_after: str | None = None,
 ) -> PullSecretError:
-    """One of ours for an HTTP status that is not 200.
+    """Translate an HTTP status other than 200.
 
-    :param what: what was asked for, such as ``cluster cls-123``.
-    :param place: the API's address, without credentials.
-    :param retry_after: the header of that name, which the API or a gateway before it may send.
+    :param what: the requested object, such as ``cluster cls-123``.
+    :param place: the API's URL, without credentials.
+    :param retry_after: the header of that name, from the API or a gateway before it.
     """
     error = _error(status, content_type, body, what, place)
     error.retry_after = parse_retry_after(retry_after)
@@ -91,7 +90,7 @@ def _error(status: int, content_type: str, body: bytes, what: str, place: str) -
 
 
 def _problem(content_type: str, body: bytes) -> tuple[str | None, str | None]:
-    """(code, title) of a problem document, each None where it is not what the API writes."""
+    """(code, title) of a problem document, each None if the API does not write it like this."""
     if content_type.partition(";")[0].strip().lower() != "application/problem+json":
         return None, None
     try:

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What of a cluster and of its adapters' statuses may be printed.  Pure.
+"""The parts of a cluster and of its adapters' statuses that may be printed. Pure.
 
-A cluster's spec holds its pull secret, and others write into the rest what they like.
+A cluster's spec holds its pull secret, and others may write anything into the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ __all__ = ["shown_cluster", "shown_conditions"]
 
 
 def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]) -> dict[str, Any]:
-    """A cluster without its pull secret, and without anything that looks like one or repeats a part of it."""
+    """Return a cluster without its pull secret, and without anything that looks like one or repeats a part of
+    it.
+    """
     spec = cluster.get("spec")
     spec = dict(spec) if isinstance(spec, Mapping) else {}
     generation = cluster.get("generation")
@@ -69,12 +71,12 @@ def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStat
 
 
 def _word(value: Any) -> Any:
-    """A name, or a time: text that is one; None where there is none."""
+    """Return a text that is a name or a time; None if it is not."""
     return shown(value) if isinstance(value, str) else None
 
 
 def shown_conditions(conditions: Iterable[Condition]) -> dict[str, dict[str, str]]:
-    """The conditions by type, as far as they may be shown: another adapter may have written anything."""
+    """Return the conditions by type, as far as they may be shown: another adapter may have written anything."""
     return {
         _text(condition.type): {
             "status": condition.status,

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A report as the API takes it, in today's form and in the contract's, and the times that reports carry.  Pure.
+"""Formats a report for the API, in today's form and in the contract's, with its times. Pure.
 
-Times are whole microseconds since the epoch, which is what the API's database keeps.
+Times are whole microseconds since the epoch, as in the API's database.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))\Z", re.ASCII
 )
 STATUSES = ("True", "False", "Unknown")
-# Where in ``data`` the contract's form keeps since when each condition has its status.
+# Where in ``data`` the contract's form stores since when each condition has its status.
 TRANSITIONS = "transitions"
 _LONGEST_TIME = 40
 _MILLION = 1_000_000
-# The API refuses a report from further ahead, or further back, by its own clock. An HTTP date has no parts
-# of a second.
+# The API refuses a report from further ahead, or further back, by its own clock. An HTTP date has no
+# fractions of a second.
 _AHEAD, _OLD, _ROUGH = 300.0, 1800.0, 2.0
 
 
@@ -51,7 +51,7 @@ _AHEAD, _OLD, _ROUGH = 300.0, 1800.0, 2.0
 class Flavour:
     """One form of the API's status reports.
 
-    :param transitions: the name of each condition's time, where it has one.
+    :param transitions: the name of each condition's time, if it has one.
     :param on_cluster: whether the adapters' statuses are a part of the cluster.
     """
 
@@ -63,13 +63,13 @@ class Flavour:
     on_cluster: bool = False
 
     def body(self, report: Report, observed: str, stored: AdapterStatus | None = None) -> dict[str, Any]:
-        """The document to send.
+        """Return the document to send.
 
-        In the contract's form each condition says since when it has its status, and ``data`` as well: the API
-        shows no more than that.
+        In the contract's form, each condition has the time of its status, and so has ``data``, because the
+        API shows only that.
 
         :param observed: RFC 3339, in UTC.
-        :param stored: what was said before.
+        :param stored: the previous status.
         """
         before = stored.transitions if stored is not None else {}
         since = {}
@@ -88,7 +88,7 @@ class Flavour:
         ]
         body: dict[str, Any] = {
             "adapter": report.adapter,
-            # Text, such as a template makes of it, is refused.
+            # Strings, such as those of a template, are refused.
             self.generation: int(report.generation),
             self.time: observed,
             "conditions": conditions,
@@ -117,7 +117,7 @@ FLAVOURS: Mapping[str, Flavour] = {
 
 
 def transitions_of(held: Any) -> dict[str, tuple[str, str]]:
-    """By condition (its status, since when), as a report said it in ``data``; nothing of another shape."""
+    """Return by condition (its status, since when) from the ``data`` of a report; nothing of another shape."""
     found: dict[str, tuple[str, str]] = {}
     for kind, one in held.items() if isinstance(held, Mapping) else ():
         status, since = (one.get("status"), one.get("since")) if isinstance(one, Mapping) else (None, None)
@@ -129,14 +129,14 @@ def transitions_of(held: Any) -> dict[str, tuple[str, str]]:
 
 
 def find_flavour(name: str) -> Flavour:
-    """:raises ConfigurationError: there is none of that name."""
+    """:raises ConfigurationError: there is no form of that name."""
     if name not in FLAVOURS:
         raise ConfigurationError(f"hyperfleet.flavour must be one of {', '.join(FLAVOURS)}")
     return FLAVOURS[name]
 
 
 class ObservedTimes:
-    """When each cluster's reports were observed: now, and later than every report before.  Thread-safe.
+    """The times of each cluster's reports: now, and later than every previous report. Thread-safe.
 
     :param now: microseconds since the epoch.
     """
@@ -147,10 +147,9 @@ class ObservedTimes:
         self._sent: dict[str, int] = {}
 
     def next(self, cluster_id: str, after: str | None = None) -> str:
-        """The time of a report that is sent now.
+        """Return the time of a report that is sent now.
 
-        :param after: the time of the report that the API holds, perhaps another machine's; what is no time
-            is not heeded.
+        :param after: the time of the API's report, perhaps from another machine; an invalid one is ignored.
         """
         stored = parse_time(after) if after else None
         with self._lock:
@@ -161,7 +160,7 @@ class ObservedTimes:
 
 
 def clock_trouble(observed: str, date: str | None) -> str | None:
-    """What to do about a report that was refused; None where its time was right, or nobody can tell.
+    """Return what to do about a refused report; None if its time was right, or if that is unknown.
 
     :param observed: the report's.
     :param date: the refusal's HTTP header Date.

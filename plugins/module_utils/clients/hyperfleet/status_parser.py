@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From the API's answers to what adapters say of a cluster.  Pure.
+"""Parses the statuses of a cluster from the API's responses. Pure.
 
-What is not understood is left out: another adapter's mistake is not ours to stumble over.
+Invalid parts are left out: another adapter's mistake must not stop us.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = ["conditions_of", "statuses_of_cluster", "statuses_of_items"]
 
 
 def statuses_of_items(items: Iterable[Any]) -> dict[str, AdapterStatus]:
-    """By adapter, the items of ``GET /clusters/{id}/statuses``; of two of one adapter the later report's."""
+    """Return by adapter the items of ``GET /clusters/{id}/statuses``; of two items of one adapter, the later
+    report.
+    """
     found: dict[str, AdapterStatus] = {}
     for item in items:
         status = _status(item.get("adapter"), item, None) if isinstance(item, Mapping) else None
@@ -33,10 +35,10 @@ def statuses_of_items(items: Iterable[Any]) -> dict[str, AdapterStatus]:
 
 
 def statuses_of_cluster(cluster: Mapping[str, Any]) -> dict[str, AdapterStatus]:
-    """By adapter, ``status.adapters`` of a cluster in the contract's form: ``{available, data}``.
+    """Return by adapter ``status.adapters`` of a cluster in the contract's form: ``{available, data}``.
 
-    It tells of no generation: what it says is taken to be of the cluster as it is, and not ``dated``. When a
-    condition changed is in the ``data``, where a report of ours puts it (``reporting.TRANSITIONS``).
+    It has no generation: it counts as about the current cluster, and as not ``dated``. The time of a
+    condition's change is in the ``data``, where our reports store it (``reporting.TRANSITIONS``).
     """
     adapters = _mapping(_mapping(cluster.get("status")).get("adapters"))
     found: dict[str, AdapterStatus] = {}
@@ -59,7 +61,7 @@ def statuses_of_cluster(cluster: Mapping[str, Any]) -> dict[str, AdapterStatus]:
 
 
 def conditions_of(given: Any) -> dict[str, Condition]:
-    """By type, the conditions in a list."""
+    """Return by type the conditions in a list."""
     found: dict[str, Condition] = {}
     for condition in given if isinstance(given, list) else ():
         if not isinstance(condition, Mapping):
@@ -79,7 +81,7 @@ def _status(adapter: Any, said: Mapping[str, Any], generation: int | None) -> Ad
     conditions = conditions_of(said.get("conditions"))
     available = said.get("available")
     if "Available" not in conditions and available is not None:
-        # YAML's and Go's ways of writing it.
+        # The notations of YAML and Go.
         status = str(available).capitalize()
         if status in STATUSES:
             conditions["Available"] = Condition("Available", status, "", "")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What adapters say of a cluster: the report that is sent, and the status that is read.  Pure."""
+"""An adapter's report on a cluster, and the status that is read. Pure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Condition:
 
 @dataclass(frozen=True)
 class AdapterStatus:
-    """What an adapter said last of a cluster.
+    """An adapter's latest status of a cluster.
 
-    :param generation: of the cluster that it was said of.
-    :param observed_time: RFC 3339; None where the API gives none.
-    :param dated: whether the API says of which generation; the contract's form does not.
-    :param transitions: by condition (the status that it had, since when in RFC 3339), where known.
+    :param generation: of the cluster that it is about.
+    :param observed_time: RFC 3339; None if the API has none.
+    :param dated: whether the API reports the generation; the contract's form does not.
+    :param transitions: by condition (its status, since when in RFC 3339), if known.
     """
 
     adapter: str
@@ -48,16 +48,16 @@ class AdapterStatus:
     transitions: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False)
 
     def is_true(self, condition: str) -> bool:
-        """Whether a condition was said to be ``True``."""
+        """Return whether a condition is ``True``."""
         found = self.conditions.get(condition)
         return found is not None and found.status == "True"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is to be said of a cluster.
+    """A report on a cluster.
 
-    :param generation: the one that the cluster had when it was read, never an event's.
+    :param generation: of the cluster when it was read, never an event's.
     """
 
     adapter: str
@@ -69,10 +69,10 @@ class Report:
 
 @dataclass(frozen=True)
 class Reported:
-    """What became of a report.
+    """The result of a report.
 
-    :param accepted: False where the API discarded the whole of it (204).
-    :param status: of HTTP.
+    :param accepted: False if the API discarded the complete report (204).
+    :param status: the HTTP status.
     :param observed_time: the time that it was sent with.
     """
 

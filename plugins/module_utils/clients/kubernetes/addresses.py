@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Addresses that no tenant's kubeconfig may lead to: there clouds hand out a machine's credentials.
+"""Forbidden addresses for tenants' kubeconfigs, at which clouds hand out a machine's credentials.
 
-A user who may write the kubeconfig chooses the address, and this machine connects to it. The address of the
-socket counts (``is_forbidden``): both transports check it for each connection, so that no parser, no name and
-no second answer of a name server leads past it. ``leads_astray`` checks the text as well, before anything is
-connected: where a proxy resolves the name, the socket's address is the proxy's.
+A user who may write the kubeconfig chooses the address, and this machine connects to it. Both transports
+check the address of the socket for each connection (``is_forbidden``). So no parser, no name and no second
+answer of a name server can bypass the check. ``leads_astray`` also checks the text before connecting: if a
+proxy resolves the name, the socket's address is the proxy's.
 
 Private and loopback addresses are allowed: most API servers have one.
 """
@@ -57,18 +57,18 @@ _ADDRESS = re.compile(
 
 
 def host_of(address: str) -> str | None:
-    """The host in ``https://HOST:6443``; None where parsers may not agree on it."""
+    """Return the host in ``https://HOST:6443``; None if parsers may disagree."""
     found = _ADDRESS.match(address)
     return (found["ipv6"] or found["host"]) if found else None
 
 
 def leads_astray(host: str) -> bool:
-    """Whether a name or an address in a text is that of a forbidden one; no name is resolved."""
+    """Return whether a name or an address in a text is forbidden; no name is resolved."""
     return host.rstrip(".").lower() in _NAMES or is_forbidden(host)
 
 
 def is_forbidden(address: str) -> bool:
-    """Whether an IP address, in any spelling that the system takes, is a forbidden one. A name is not."""
+    """Return whether an IP address, in any notation that the system accepts, is forbidden. A name is not."""
     try:
         ip = _ip(address.partition("%")[0].rstrip("."))
     except (OSError, ValueError):
@@ -78,7 +78,7 @@ def is_forbidden(address: str) -> bool:
 
 
 def resolved(host: str) -> Iterator[str]:
-    """The addresses that this machine finds for a name; none where it finds no name.  May take long."""
+    """Return the addresses of a name; none if it has none. May take long."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -91,7 +91,7 @@ def _ip(text: str) -> _Ip:
     try:
         return ipaddress.ip_address(text)
     except ValueError:
-        # As the system reads them: 2852039166, 0xa9fea9fe and 0251.0376.43518 are addresses, too.
+        # The system's notations: 2852039166, 0xa9fea9fe and 0251.0376.43518 are also addresses.
         return ipaddress.IPv4Address(socket.inet_aton(text))
 
 
@@ -100,7 +100,7 @@ def _is_metadata(ip: _Ip) -> bool:
 
 
 def _inside(ip: _Ip) -> Iterator[ipaddress.IPv4Address]:
-    """The IPv4 addresses that an IPv6 address may lead to."""
+    """Return the IPv4 addresses to which an IPv6 address may lead."""
     if isinstance(ip, ipaddress.IPv4Address):
         return
     yield from (one for one in (ip.sixtofour, *(ip.teredo or ())) if one is not None)
@@ -109,7 +109,7 @@ def _inside(ip: _Ip) -> Iterator[ipaddress.IPv4Address]:
         yield ipaddress.IPv4Address(bits & 0xFFFFFFFF)
     if ip in _LOCAL_NAT64:
         yield ipaddress.IPv4Address(bits & 0xFFFFFFFF)
-        # After a prefix of 48, 56 or 64 bits; bits 64 to 71 are none of the address's.
+        # After a prefix of 48, 56 or 64 bits; bits 64 to 71 are not part of the address.
         joined = bits >> 64 << 56 | bits & (1 << 56) - 1
         for prefix in (48, 56, 64):
             yield ipaddress.IPv4Address(joined >> (88 - prefix) & 0xFFFFFFFF)

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The few Kubernetes verbs that are needed, over the official client's transport.
+"""The few Kubernetes calls that are needed, over the official client's transport.
 
-The client brings the hard part (kubeconfig, exec plugins, tokens that rotate, TLS,
-proxies).  Requests are made with plain paths and read as plain JSON: neither the models
-(0.65 s of imports) nor a discovery round trip is needed for a few kinds of object.
+The client provides kubeconfigs, exec plugins, token rotation, TLS and proxies. Requests use plain paths and
+plain JSON: the models (0.65 s of imports) and a discovery request are not needed for a few kinds.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ if TYPE_CHECKING:
 
 __all__ = ["KubernetesClient", "KubernetesClients"]
 
-# Enough to hold a page of 3 kB secrets in memory twice without noticing.
+# Enough to hold a page of 3 kB secrets in memory twice.
 _PAGE = 500
 _LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kubernetes.config.kube_config")
 _JSON = "application/json"
 _METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _MERGE_PATCH = "application/merge-patch+json"
-# Of one object, or of what is said instead: the largest that the API server stores has 1.5 MiB.
+# Of one object, or of an error: the largest that the API server stores has 1.5 MiB.
 _LARGEST = 16 << 20
 
 
@@ -91,7 +90,7 @@ class KubernetesClient:
         self._transport = Transport(self._host, pool, forbidden=is_forbidden if connection.embedded else None)
 
     def close(self) -> None:
-        """Close the connections that are not in use; the next call opens another."""
+        """Close idle connections; the next call opens another."""
         self._transport.close()
 
     def place(self, namespace: str, kind: str, name: str) -> str:
@@ -99,7 +98,7 @@ class KubernetesClient:
         return f"{self._prefix}namespaces/{namespace}/{kind}/{name}"
 
     def get(self, namespace: str, kind: str, name: str, deadline: Deadline) -> dict[str, Any] | None:
-        """The object, or None where there is none."""
+        """Return the object, or None if it does not exist."""
         try:
             return self._json(
                 "GET", object_path(namespace, kind, name), self.place(namespace, kind, name), deadline
@@ -108,7 +107,7 @@ class KubernetesClient:
             return None
 
     def has_namespace(self, name: str, deadline: Deadline) -> bool:
-        """Whether there is a namespace of this name, also one that is being deleted."""
+        """Return whether a namespace of this name exists, also if it is being deleted."""
         path = object_path(None, "namespaces", name)
         try:
             self._json("GET", path, f"{self._prefix}namespaces/{name}", deadline)
@@ -127,11 +126,12 @@ class KubernetesClient:
         largest: int | None = None,
         metadata_only: bool = False,
     ) -> Iterator[dict[str, Any]]:
-        """Every object of a kind that the label selector matches, page by page.
+        """Yield every object of a kind that matches the label selector, page by page.
 
-        :param namespace: None is all of them, and for a kind that belongs to none.
-        :param page: of so many objects; :param largest: and so many bytes at most.
-        :param metadata_only: nothing else is needed, and a server that can leaves it out.
+        :param namespace: None means all, and is for kinds without a namespace.
+        :param page: maximum objects of a page.
+        :param largest: maximum bytes of a page.
+        :param metadata_only: only metadata are needed, and a server that can leaves out the rest.
         :raises NotFound: the API server does not know the kind.
         :raises PullSecretError: a page is larger, or the list does not end.
         """
@@ -160,9 +160,10 @@ class KubernetesClient:
         dry_run: bool = False,
         waits: bool = True,
     ) -> dict[str, Any]:
-        """Raises ``ObjectAlreadyExists``, or ``NamespaceMissing``.
+        """Create an object. Raises ``ObjectAlreadyExists``, or ``NamespaceMissing``.
 
-        :param dry_run: the server stores nothing; :param waits: whether a missing namespace is waited for.
+        :param dry_run: the server checks everything and stores nothing.
+        :param waits: whether to retry while the namespace is missing.
         """
         place, path = self.place(namespace, kind, str(body["metadata"]["name"])), list_path(namespace, kind)
         query = [("dryRun", "All")] if dry_run else []
@@ -171,9 +172,9 @@ class KubernetesClient:
     def patch(
         self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
     ) -> dict[str, Any]:
-        """A merge patch; with a ``resourceVersion`` in it the server refuses a stale one.
+        """Send a merge patch; with a ``resourceVersion`` in it the server refuses a stale one.
 
-        :raises Overtaken: the object was changed, or deleted, since it was read.
+        :raises Overtaken: the object was changed or deleted since it was read.
         """
         place, path = self.place(namespace, kind, name), object_path(namespace, kind, name)
         try:
@@ -191,10 +192,10 @@ class KubernetesClient:
         *,
         propagation: str | None = None,
     ) -> bool:
-        """Delete just the object that was read; False where it was gone already.
+        """Delete exactly the object that was read; False if it did not exist.
 
-        :param propagation: ``Foreground``: it stays until what it owns is gone; ``Background``: it goes
-            first.  None is the server's default, which leaves a Job's pods behind.
+        :param propagation: ``Foreground``: it stays until its dependents are gone; ``Background``: it is
+            deleted first. None is the server's default, which leaves a Job's pods.
         """
         body: dict[str, Any] = {
             "apiVersion": "v1",
@@ -267,7 +268,7 @@ class KubernetesClient:
                     f"{where}: the answer of the API server {self._address} was not complete within api_timeout"
                 ) from None
             except self._transport_error as error:
-                # urllib3's text holds an object's address and at times the URL; its type is enough.
+                # urllib3's message holds an object's address and sometimes the URL; its type is enough.
                 raise self._no_answer(error, where) from None
             return decode_answer(answer, method, place, largest), answer.headers
 
@@ -285,7 +286,7 @@ class KubernetesClient:
         )
 
     def _authorization(self, seconds: float) -> dict[str, str]:
-        # Asked for at each call: tokens of exec plugins and service accounts rotate.
+        # Requested for each call: tokens of exec plugins and service accounts rotate.
         try:
             settings = (
                 within(
@@ -313,7 +314,7 @@ class KubernetesClient:
 
 
 def _is_whole(headers: Mapping[str, str]) -> bool:
-    """Whether a list comes from the cache of the Ansible Operator's proxy.
+    """Return whether a list comes from the cache of the Ansible Operator's proxy.
 
     It holds every object, ignores ``limit``, and has a ``continue`` that leads to the same list again.
     """
@@ -321,19 +322,19 @@ def _is_whole(headers: Mapping[str, str]) -> bool:
 
 
 def _proxy_setting(connection: Connection) -> str:
-    """What may keep a connection pool from being made."""
+    """Return the setting that may prevent a connection pool."""
     if connection.proxy:
         return connection.name_of("proxy")
     return "the kubeconfig's proxy-url and tls-server-name"
 
 
 def _address(url: Any) -> str:
-    """``host:port`` of the API server, without whatever else the URL holds."""
+    """Return ``host:port`` of the API server, without the rest of the URL."""
     return f"{url.host}:{url.port or {'https': 443}.get(url.scheme, 80)}"
 
 
 def _imports() -> None:
-    """What a client needs: a module that never meets Kubernetes does not pay 0.3 s and 50 MiB for it."""
+    """Import what a client needs: a module without Kubernetes does not pay 0.3 s and 50 MiB for it."""
     try:
         for name in _LIBRARIES:
             importlib.import_module(name)
@@ -358,7 +359,7 @@ class KubernetesClients:
     def get(
         self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
     ) -> KubernetesClient:
-        """The client of this context (the module's own where None)."""
+        """Return the client of this context (None: the module's own)."""
         return self._pool.get(
             kubernetes_connection(self._settings.connection("kubernetes"), context, kubeconfig), deadline
         )
@@ -366,7 +367,7 @@ class KubernetesClients:
     def other(
         self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
     ) -> KubernetesClient:
-        """As ``get``; but the module's own context is not looked for in another kubeconfig."""
+        """As ``get``; but the module's own context is not used with another kubeconfig."""
         if not kubeconfig:
             return self.get(deadline, context)
         closed = self._settings.connection("kubernetes").get("k8s_auth")
@@ -379,16 +380,17 @@ class KubernetesClients:
         client.close()
 
     def embedded(self, document: bytes, name: str, where: str, deadline: Deadline) -> KubernetesClient:
-        """The client of a kubeconfig that was read from a place, and that touches no disk.
+        """Return the client of a kubeconfig that was read from a Secret, without touching the disk.
 
-        :param name: what messages call the cluster; :param where: the kubeconfig's printable name.
+        :param name: the cluster's name for messages.
+        :param where: the kubeconfig's printable name.
         :raises ConfigurationError: it holds more than addresses and credentials.
         """
         return self._pool.get(Connection(embedded=parse_embedded(document, name, where)), deadline)
 
 
 def _maker(settings: RunSettings, plain: bool) -> Callable[[Connection], KubernetesClient]:
-    """What makes a client; each way loads what it needs and nothing of the other."""
+    """Return the maker of a client; each kind loads only what it needs."""
     if plain:
         from .pod import PodClient
 

@@ -22,7 +22,7 @@ from .tls import no_password
 
 __all__ = ["configure"]
 
-# What the client says of names and keys. A node's own name, after "in", may be its whole content.
+# The client's messages with names and keys. A node's own name, after "in", may be its entire content.
 _SENTENCES = (
     (re.compile(r"Expected key ([\w-]+) in "), "it, or one of its entries, has no {}"),
     (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist or is not a file"),
@@ -30,10 +30,10 @@ _SENTENCES = (
 
 
 def configure(connection: Connection, concurrency: int, kubeconfigs: Kubeconfigs) -> tuple[Any, bool]:
-    """The official client's configuration, and whether to ask it for a token may take long.
+    """Return the official client's configuration, and whether its token may take long.
 
     :param concurrency: how many connections are kept.
-    :raises ConfigurationError: naming what cannot be used, and no value of it.
+    :raises ConfigurationError: names what cannot be used, and no value of it.
     """
     from kubernetes.client.configuration import Configuration
     from kubernetes.config import incluster_config
@@ -66,7 +66,7 @@ def configure(connection: Connection, concurrency: int, kubeconfigs: Kubeconfigs
 
 
 def _apply(connection: Connection, configuration: Any) -> None:
-    """What stands above a kubeconfig's own words: the options, and K8S_AUTH_*."""
+    """Apply the settings that override a kubeconfig: the options, and K8S_AUTH_*."""
     from urllib3.util import make_headers
 
     if connection.api_key:
@@ -103,7 +103,9 @@ def _as_utf8(text: str) -> str:
 
 
 def _load(login: Login, configuration: Any) -> bool:
-    """Fill the configuration in with the official loader; whether its token is a plugin's, which may take long."""
+    """Fill in the configuration with the official loader; return whether its token is a plugin's, which may
+    take long.
+    """
     from kubernetes.config.kube_config import KubeConfigLoader
 
     _hush()
@@ -120,13 +122,13 @@ def _load(login: Login, configuration: Any) -> bool:
         raise _nothing_of(login.user["exec"])
     plugin = "exec" in login.user or "auth-provider" in login.user
     if not plugin:
-        # It would set again, at each request, what is in the files and was read once.
+        # It would set again, at each request, values from files that were read once.
         configuration.refresh_api_key_hook = None
     return plugin
 
 
 def _problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:
-    """What to say of an exception of the official client's; its text may quote a user's token."""
+    """Return the message for an exception of the official client, whose own text may quote a user's token."""
     text = " ".join(str(error).split())
     said = type(error).__name__
     for pattern, words in _SENTENCES:
@@ -141,13 +143,15 @@ def _problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:
 
 
 def _has_credentials(configuration: Any) -> bool:
-    # Older clients have the other name. "Bearer None" is what they make of a token that is null.
+    # Older clients have the other name. "Bearer None" is what they make of a null token.
     token = configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization") or ""
     return token.strip() not in ("", "Bearer", "Bearer None") or bool(configuration.cert_file)
 
 
 def _nothing_of(plugin: Any) -> PermissionDenied:
-    """The client goes on without a token, and the API server would be blamed."""
+    """Refuse a plugin without credentials: the client would continue without a token, and the API server
+    would get the blame.
+    """
     command = plugin.get("command") if isinstance(plugin, Mapping) else None
     command = os.path.basename(str(command or ""))
     named = f"{command}: " if is_name(command) else ""
@@ -158,7 +162,7 @@ def _nothing_of(plugin: Any) -> PermissionDenied:
 
 
 def _hush() -> None:
-    """The client logs a failed plugin's stderr, which may hold anything, and from there it is printed."""
+    """Silence the client's log of a failed plugin's stderr, which may hold anything and would be printed."""
     logging.getLogger().addFilter(_not_of_the_client)
 
 
@@ -167,11 +171,11 @@ def _not_of_the_client(record: logging.LogRecord) -> bool:
 
 
 def _check_authorities(configuration: Any, connection: Connection) -> None:
-    """What cannot be read would look like a server that does not answer."""
+    """Check the CA files first: an unreadable file would look like a server that does not answer."""
     if not (configuration.verify_ssl and configuration.ssl_ca_cert):
         return
     try:
-        # A pipe would be waited for without end.
+        # Reading a pipe could wait forever.
         read_regular(configuration.ssl_ca_cert)
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(configuration.ssl_ca_cert)
     except OSError as error:
@@ -189,7 +193,7 @@ def _check_authorities(configuration: Any, connection: Connection) -> None:
 
 
 def _check_client_certificate(connection: Connection) -> None:
-    """What cannot be read would be found out in the middle of a request."""
+    """Check the client certificate first: a problem would otherwise appear in the middle of a request."""
     if not connection.client_cert:
         return
     fields = ("client_cert", "client_key") if connection.client_key else ("client_cert",)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which API server is asked and as whom: by a module's options, ``K8S_AUTH_*``, a kubeconfig or the pod."""
+"""Chooses API server and credentials from a module's options, ``K8S_AUTH_*``, a kubeconfig or the pod."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _NO_VARIABLES: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Connection:
-    """What tells one cluster, and one user of it, from another.
+    """The key of one cluster and one user of it.
 
-    :param variables: the fields that ``K8S_AUTH_*`` gave, each with its variable, for messages.
+    :param variables: the fields from ``K8S_AUTH_*``, each with its variable, for messages.
     """
 
     kubeconfig: str | None = None
@@ -57,11 +57,11 @@ class Connection:
 
     @property
     def has_credentials(self) -> bool:
-        """Whether they take the place of those of a kubeconfig's user."""
+        """Whether they replace those of a kubeconfig's user."""
         return bool(self.api_key or self.username or self.client_cert)
 
     def acting_as(self, headers: dict[str, str]) -> Mapping[str, str]:
-        """The headers of a request, and those that say as whom the user acts."""
+        """Return the headers of a request, and those for impersonation."""
         acting = self.impersonation()
         if not acting:
             return headers
@@ -73,34 +73,34 @@ class Connection:
         return made
 
     def impersonation(self) -> tuple[tuple[str, str], ...]:
-        """The headers that say as whom the user acts; a name may come more than once."""
+        """Return the headers for impersonation; a name may appear more than once."""
         user = (("Impersonate-User", self.impersonate_user),) if self.impersonate_user else ()
         return (*user, *(("Impersonate-Group", group) for group in self.impersonate_groups))
 
     def is_of_pod(self) -> bool:
-        """Whether nothing names a server but the pod that this runs in."""
+        """Whether nothing names a server except the pod that this runs in."""
         if self.host or self.kubeconfig or self.context or os.environ.get("KUBECONFIG"):
             return False
         return bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
 
     def login(self, kubeconfigs: Kubeconfigs) -> Login:
-        """What its kubeconfig says of its context; nothing of the user where there are other credentials.
+        """Return the kubeconfig's entries for its context, without the user's if there are other credentials.
 
         :raises ConfigurationError: names the file and what is wrong with it.
         """
         found = kubeconfigs.login(self.kubeconfig, self.context)
-        # A client certificate of its user would count before a token.
+        # Otherwise a client certificate of its user would be used before a token.
         return replace(found, user={}) if self.has_credentials else found
 
     def name_of(self, field: str) -> str:
-        """What a message calls a field: the option, or the variable that gave it."""
+        """Return a field's name for messages: the option, or the variable that set it."""
         return dict(self.variables).get(field, f"kubernetes.{field}")
 
     def trust_hint(self) -> str:
-        """What to check if the API server's certificate is not trusted."""
+        """Return what to check if the API server's certificate is not trusted."""
         named = dict(self.variables)
         if "host" in named and "ca_cert" not in named and not self.ca_cert:
-            # AWX's credentials and kubernetes.core's documentation call it by this name.
+            # AWX's credentials and kubernetes.core's documentation use this name.
             return (
                 "check K8S_AUTH_SSL_CA_CERT, which names a file with its certificate authority, and "
                 + named["host"]
@@ -110,7 +110,7 @@ class Connection:
         return f"check {self.name_of('ca_cert')}, or the kubeconfig's certificate-authority and server"
 
     def token_hint(self) -> str:
-        """What to check if a token is missing or not usable."""
+        """Return what to check if a token is missing or not usable."""
         if self.api_key:
             return f"check {self.name_of('api_key')}"
         if self.is_of_pod():
@@ -125,13 +125,13 @@ def kubernetes_connection(
     *,
     environ: Mapping[str, str] | None = None,
 ) -> Connection:
-    """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's.
+    """Return the connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's.
 
-    What they leave open ``K8S_AUTH_*`` says, unless ``k8s_auth`` is false among them: the job's contract names
+    ``K8S_AUTH_*`` are the defaults, unless ``k8s_auth`` is false among the options: the job contract lists
     every variable that it reads.
 
-    :param context: a target's own; it and ``kubeconfig`` lead away from the task's ``host``, and
-        what was said of its token and its certificate is not said of another cluster's.
+    :param context: a target's own. If it or ``kubeconfig`` is set, the task's ``host`` and its token and
+        certificate are not used, because they are for another cluster.
     :raises ConfigurationError: a variable cannot be used.
     """
     if (context or kubeconfig) and options.get("host"):
@@ -145,7 +145,7 @@ def kubernetes_connection(
     found = from_environment(environ)
     made = complete(given, found)
     if given["api_key"] and not made.get("host"):
-        # The option is for a host, and a kubeconfig has a user of its own.
+        # The option is for a host, and a kubeconfig has its own user.
         made = complete({**given, "api_key": None}, found)
     verify = made.pop("validate_certs", None)
     return Connection(
@@ -156,7 +156,7 @@ def kubernetes_connection(
 
 
 def describe_api_server(connection: Connection) -> str:
-    """The cluster's printable name: its context and its kubeconfig's, as far as they were given."""
+    """Return the cluster's printable name: its context and its kubeconfig's, as far as they were given."""
     if connection.embedded is not None:
         return f"the API server of {connection.embedded.where}"
     named = (("context", connection.context), ("kubeconfig", connection.kubeconfig))
@@ -165,9 +165,9 @@ def describe_api_server(connection: Connection) -> str:
 
 
 def check_address(address: str, where: str) -> Any:
-    """The parts of an API server's address.
+    """Return the parts of an API server's URL.
 
-    :param where: what to check, in a message that must not quote the address: it may hold a password.
+    :param where: what to check, in a message that must not quote the URL, which may hold a password.
     """
     from urllib3.exceptions import HTTPError
     from urllib3.util import parse_url

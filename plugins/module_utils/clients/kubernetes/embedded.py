@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A kubeconfig that was read from a Secret: used in memory, and never trusted with more than a login.
+"""A kubeconfig that was read from a Secret: used in memory, and only for its login.
 
-The official client writes certificates and keys that a kubeconfig holds to temporary files, and runs what
-its user names (exec plugins).  A user who may write the Secret must be able to do neither here.
+The official client writes a kubeconfig's certificates and keys to temporary files, and runs its user's
+programs (exec plugins). A user who may write the Secret must be able to do neither here.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .tls import CertificateProblem, tls_context
 
 __all__ = ["Embedded", "astray", "build", "entries", "parse_embedded"]
 
-# Lead to files of the machine that runs the task, or to programs that would run on it.
+# Fields that lead to files or programs of the machine that runs the task.
 _REFUSED = {
     "cluster": ("certificate-authority",),
     "user": ("client-certificate", "client-key", "tokenFile", "exec", "auth-provider"),
 }
-# Bytes, as many as a Secret may have, and values, of which a kubeconfig has some twenty: a tenant's takes a
-# thread a tenth of a second at most.
+# The maximum bytes, as of a Secret, and values, of which a kubeconfig has some twenty: parsing a tenant's
+# takes a tenth of a second at most.
 _LARGEST = 1 << 20
 _MOST = 10_000
 _LINES = ("server", "token", "tls-server-name", "proxy-url")
@@ -46,9 +46,10 @@ _INSTEAD = {
 
 @dataclass(frozen=True)
 class Embedded:
-    """What the current context of a kubeconfig says; ``repr()`` shows its place only.
+    """The current context of a kubeconfig; ``repr()`` shows only where it is.
 
-    :param name: what messages call the cluster; :param where: the place that the kubeconfig was read from.
+    :param name: the cluster's name for messages.
+    :param where: where the kubeconfig was read from.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Embedded:
         return f"Embedded({self.where})"
 
     def fill(self, configuration: Any) -> None:
-        """Tell the official client's configuration all but the certificates, which are in ``trust``."""
+        """Fill in the official client's configuration, except the certificates, which are in ``trust``."""
         configuration.host = self.server
         configuration.verify_ssl = self.verify
         if self.token:
@@ -80,7 +81,7 @@ class Embedded:
     def check_beyond_proxy(self) -> None:
         """Look up the server's name here: a proxy connects to it, and the socket's address is the proxy's.
 
-        Takes as long as a name server likes.
+        Takes as long as a name server does.
 
         :raises ConfigurationError: it leads to a forbidden address.
         """
@@ -88,7 +89,7 @@ class Embedded:
             raise astray(self.where)
 
     def trust(self) -> ssl.SSLContext:
-        """Whom TLS trusts, and as whom it speaks.
+        """Return the TLS context with the CA and the client certificate.
 
         :raises ConfigurationError: a certificate or the key cannot be used.
         """
@@ -106,17 +107,17 @@ class Embedded:
 
 
 def parse_embedded(document: bytes, name: str, where: str) -> Embedded:
-    """The current context of a kubeconfig.
+    """Parse the current context of a kubeconfig.
 
-    :param name: what messages are to call the cluster.
-    :param where: printable name of the place that it was read from.
-    :raises ConfigurationError: naming the field, and nothing that stands in it.
+    :param name: the cluster's name for messages.
+    :param where: printable name of where it was read from.
+    :raises ConfigurationError: names the field, and quotes nothing of it.
     """
     return build(*entries(document, where), name, where)
 
 
 def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The cluster and the user of a kubeconfig's current context.
+    """Return the cluster and the user of a kubeconfig's current context.
 
     :raises ConfigurationError: names a field that leads to files or programs.
     """
@@ -137,7 +138,7 @@ def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str
 
 
 def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where: str) -> Embedded:
-    """What a cluster and a user say; raises as ``parse_embedded`` does."""
+    """Build it from a cluster and a user; raises as ``parse_embedded`` does."""
     found = Embedded(
         name=name,
         where=where,
@@ -146,7 +147,7 @@ def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where:
         certificate=_bytes(user, "client-certificate-data", where),
         key=_bytes(user, "client-key-data", where),
         token=_text(user, "token", where),
-        # A text such as "false" turns nothing off.
+        # A string such as "false" turns nothing off.
         verify=cluster.get("insecure-skip-tls-verify") is not True,
         server_name=_text(cluster, "tls-server-name", where),
         proxy=_text(cluster, "proxy-url", where),
@@ -165,7 +166,7 @@ def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where:
 
 
 def astray(where: str) -> ConfigurationError:
-    """The error for a kubeconfig whose server, or proxy, turns out to have a forbidden address."""
+    """Return the error for a kubeconfig whose server or proxy has a forbidden address."""
     return ConfigurationError(
         f"{where}: the cluster's kubeconfig leads to an address that is not allowed: {FORBIDDEN}",
         "ask its owner to set another server or proxy-url",

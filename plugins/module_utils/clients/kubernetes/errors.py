@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From the API server's answers to our errors.
+"""Translates the API server's responses to our errors.
 
-Of a Status' message only sentences of known shape are quoted, since the server may repeat what
-was sent: a 422 an invalid value (its fields and their reasons are kept), an admission webhook's
-403 the whole object.
+Only messages of known form are quoted from a Status, because the server may repeat the request: a 422 an
+invalid value (its fields and reasons are kept), an admission webhook's 403 the complete object.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ __all__ = [
     "translate_kubernetes_error",
 ]
 
-# RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
+# Messages of RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
 _SENTENCES = re.compile(
     r"""User\ "[^"{}]{1,253}"\ cannot\ [a-z]+\ resource\ "[a-z./]+"
         (?:\ in\ API\ group\ "[a-z0-9.]*")?\ (?:in\ the\ namespace\ "[a-z0-9-]+"|at\ the\ cluster\ scope)
@@ -54,7 +53,7 @@ _WORD = re.compile(r"[A-Za-z]{1,40}\Z")
 _FIELD = re.compile(r"[A-Za-z0-9_.\[\]/-]{1,120}\Z")
 
 
-# The parts of RBAC's sentence: verb, resource, API group, namespace.
+# The parts of RBAC's message: verb, resource, API group, namespace.
 _DENIED = re.compile(
     r"""cannot\ ([a-z]+)\ resource\ "([a-z./]+)"(?:\ in\ API\ group\ "([a-z0-9.]*)")?
         (?:\ in\ the\ namespace\ "([a-z0-9-]+)")?""",
@@ -63,20 +62,20 @@ _DENIED = re.compile(
 
 
 class Overtaken(Conflict):
-    """The object is not as it was read any more.
+    """The object has changed since it was read.
 
-    ``unsure``: perhaps by ourselves, since an earlier try of the same write got no answer.
+    ``unsure``: perhaps by ourselves, because an earlier attempt of the same write got no response.
     """
 
     unsure: bool = False
 
 
 class ObjectAlreadyExists(Overtaken):
-    """The object is there already."""
+    """The object already exists."""
 
 
 class NamespaceMissing(DependencyMissing):
-    """The namespace is not there.  Somebody else creates it, perhaps soon."""
+    """The namespace does not exist. Somebody else may create it soon."""
 
 
 class NamespaceEnding(DependencyMissing):
@@ -99,10 +98,10 @@ def mark_error(error: PullSecretError, *, unanswered: bool, waits: bool) -> bool
 
 
 def decode_answer(answer: HttpAnswer, method: str, place: str, largest: int | None) -> dict[str, Any]:
-    """The object of an answer.
+    """Return the object of a response.
 
-    :param largest: bytes; None for an answer of any size.
-    :raises PullSecretError: what the server refused, or what is no object.
+    :param largest: bytes; None for any size.
+    :raises PullSecretError: an error response, or no object.
     """
     where = f"{method} {place}"
     if answer.status >= 300:
@@ -120,11 +119,11 @@ def decode_answer(answer: HttpAnswer, method: str, place: str, largest: int | No
 def translate_kubernetes_error(
     status: int, body: bytes, verb: str, place: str, retry_after: str | None = None
 ) -> PullSecretError:
-    """One of ours for an HTTP status and a Status body.
+    """Translate an HTTP status and a Status body.
 
-    :param place: ``namespaces/NS/secrets/NAME``, with the context in front where several are in use.
-    :param retry_after: the header of that name, which a 429 of priority and fairness has; other answers
-        say it in the Status.
+    :param place: ``namespaces/NS/secrets/NAME``, prefixed with the context if several are in use.
+    :param retry_after: the header of that name, which a 429 of priority and fairness has; other responses
+        have it in the Status.
     """
     answer = _status(body)
     error = _error(status, answer, verb, place)
@@ -143,7 +142,7 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
             return NamespaceEnding(f"Forbidden: {where}: the namespace is being terminated")
         return PermissionDenied(
             f"Forbidden: {where}{message}",
-            # A quota or an admission plugin refuses with 403 as well.
+            # A quota or an admission plugin also refuses with 403.
             _missing_right(message),
         )
     if status == 404:
@@ -170,7 +169,7 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
 
 
 def _missing_right(message: str) -> str | None:
-    """What to grant for RBAC's refusal; None for another refusal."""
+    """Return what to grant after RBAC's refusal; None for another refusal."""
     denied = _DENIED.search(message)
     if denied is None:
         return None
@@ -215,9 +214,9 @@ def _causes(answer: dict[str, Any]) -> str:
 
 
 def distrust(error: BaseException) -> str | None:
-    """Why a certificate was not trusted, in OpenSSL's words, which asking again does not change.
+    """Return why a certificate was not trusted, in OpenSSL's terms; a retry does not help.
 
-    None for all else: urllib3 makes an SSLError of a connection that was cut as well.
+    None for any other error: urllib3 also raises an SSLError for a connection that was cut.
     """
     causes, seen = [error], set()
     while causes:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Exec plugins of kubeconfigs: a program that prints an ExecCredential.
+"""Runs exec plugins of kubeconfigs: programs that print an ExecCredential.
 
-The protocol is client.authentication.k8s.io/v1 (and v1beta1): input in KUBERNETES_EXEC_INFO, answer on
-standard output. What the program prints, on either output, may be a credential and is never shown.
+The protocol is client.authentication.k8s.io/v1 (and v1beta1): input in KUBERNETES_EXEC_INFO, output on
+standard output. The program's output may be a credential and is never shown.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _LARGEST = 1024 * 1024
 
 
 async def credentials(plugin: Mapping[str, Any], cluster: Mapping[str, Any], limit: float) -> dict[str, Any]:
-    """The ``status`` of the plugin's answer: token, clientCertificateData and clientKeyData.
+    """Return the ``status`` of the plugin's output: token, clientCertificateData and clientKeyData.
 
-    :param cluster: the kubeconfig's cluster, which is passed to a plugin that asks for it.
+    :param cluster: the kubeconfig's cluster, which is passed to a plugin that requests it.
     :param limit: seconds, after which the program is killed.
     """
     command = plugin.get("command")
@@ -71,7 +71,7 @@ async def credentials(plugin: Mapping[str, Any], cluster: Mapping[str, Any], lim
 
 
 async def _output(process: asyncio.subprocess.Process) -> bytes:
-    # A pipe was asked for.
+    # stdout is a pipe.
     stdout = cast(asyncio.StreamReader, process.stdout)
     output = b""
     while len(output) < _LARGEST and (part := await stdout.read(_LARGEST)):

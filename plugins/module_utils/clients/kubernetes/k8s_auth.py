@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``K8S_AUTH_*``, the variables by which AWX's credentials and the Ansible Operator name an API server.
+"""Reads ``K8S_AUTH_*``, the variables by which AWX's credentials and the Ansible Operator name an API server.
 
-Names, spellings and the reading of booleans and lists are those of kubernetes.core (``_create_auth_spec`` and
-``_create_headers`` of its ``module_utils/k8s/client.py``), but for ``K8S_AUTH_PERSIST_CONFIG``: this collection
-writes no kubeconfig. One rule is stricter: what is said of one API server is not used for another one.
+Names, spellings and the parsing of booleans and lists are those of kubernetes.core (``_create_auth_spec`` and
+``_create_headers`` of its ``module_utils/k8s/client.py``), except ``K8S_AUTH_PERSIST_CONFIG``: this
+collection writes no kubeconfig. One rule is stricter: settings of one API server are not used for another
+one.
 """
 
 from __future__ import annotations
@@ -38,23 +39,23 @@ VARIABLES = {
     "impersonate_user": ("IMPERSONATE_USER",),
     "impersonate_groups": ("IMPERSONATE_GROUPS",),
 }
-"""Options -> the endings of the variables that give them. The first that is set and not empty counts."""
+"""Options to the suffixes of their variables. The first that is set and not empty is used."""
 _SERVER = ("host", "kubeconfig", "context")
 _CREDENTIALS = ("api_key", "username", "password", "client_cert", "client_key")
 _TLS = ("ca_cert", "validate_certs")
 _FALSE = ("0", "false", "no")
-# They stand in HTTP headers as they are; a token is checked where it is sent.
+# They are used in HTTP headers unchanged; a token is checked where it is sent.
 _HEADERS = ("user_agent", "impersonate_user", "impersonate_groups")
 
 
 def variable_of(option: str, environ: Mapping[str, str]) -> str:
-    """The variable that gives an option, or an empty text."""
+    """Return the variable that sets an option, or an empty string."""
     names = (_PREFIX + ending for ending in VARIABLES[option])
     return next((name for name in names if environ.get(name, "").strip()), "")
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """The options that the variables give; a variable that is empty gives none.
+    """Return the options that the variables set; an empty variable sets none.
 
     :raises ConfigurationError: names the variable, and not its value.
     """

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kubeconfig files: each is parsed once, several are merged as kubectl merges them.
+"""Reads kubeconfig files: each is parsed once, and several are merged as by kubectl.
 
-The modules give what is found to the official client, the event source uses it directly. A library that reads
-the whole file for each context takes 12 s for a hundred contexts. A kubeconfig that a tenant may have written
-is read by ``embedded``, which trusts it with less.
+The modules pass the result to the official client, and the event source uses it directly. A library that
+reads the complete file for each context takes 12 s for a hundred contexts. ``embedded`` reads a kubeconfig
+that a tenant may have written, and trusts it less.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ __all__ = ["Kubeconfigs", "Login", "paths_of"]
 _DEFAULT = "~/.kube/config"
 _SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 _FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
-# Files that are kept parsed: one with many contexts is asked for again and again, one of a single cluster once.
+# How many parsed files are kept: a file with many contexts is used again and again, one of a single cluster
+# once.
 _KEPT = 4
 
 
 @dataclass(frozen=True)
 class Login:
-    """A context's cluster and user; each is a kubeconfig's mapping with the files in it as absolute paths.
+    """A context's cluster and user; each is a kubeconfig's mapping with absolute paths of files.
 
     :param directory: of the file that the cluster is from.
     """
@@ -46,7 +47,9 @@ class Login:
 
 
 class _Entry(NamedTuple):
-    """One entry of a section; ``times`` is how often its file has the name, ``value`` None for no mapping."""
+    """One entry of a section; ``times`` is how often its file has the name, ``value`` None if it is not a
+    mapping.
+    """
 
     value: dict[str, Any] | None
     directory: str
@@ -59,19 +62,19 @@ class _Parsed(NamedTuple):
 
 
 class Kubeconfigs:
-    """Reads files, and reads one again when it has changed.  Thread-safe."""
+    """Reads files, and reads one again when it has changed. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # A file that is slow to read holds up those who ask for the same file.
+        # A file that is slow to read delays only callers for the same file.
         self._reading: dict[str, threading.Lock] = {}
         self._parsed: OrderedDict[str, tuple[tuple[int, ...], _Parsed]] = OrderedDict()
 
     def login(self, kubeconfig: str | None, context: str | None) -> Login:
-        """The context of that name, or the current one.
+        """Return the context of that name, or the current one.
 
-        :param kubeconfig: a path or several with colons between; KUBECONFIG or ~/.kube/config where None.
-        :raises ConfigurationError: names the file and what is wrong with it, and quotes nothing but names.
+        :param kubeconfig: a path, or several separated by colons; None means KUBECONFIG or ~/.kube/config.
+        :raises ConfigurationError: names the file and what is wrong with it, and quotes only names.
         """
         paths = paths_of(kubeconfig)
         found = [self._file(path) for path in paths if len(paths) == 1 or os.path.exists(path)]
@@ -91,7 +94,7 @@ class Kubeconfigs:
                     kept = self._parsed.get(path)
                 if kept and kept[0] == signature:
                     return kept[1]
-                # It refuses a pipe, whose writer would be waited for without end.
+                # It refuses a pipe, whose writer may never come.
                 text = read_regular(path)[0]
             except OSError as error:
                 reason = error.strerror or type(error).__name__
@@ -106,7 +109,7 @@ class Kubeconfigs:
 
 
 def paths_of(kubeconfig: str | None) -> list[str]:
-    """The files that are read for an option, or for none."""
+    """Return the files that are read for an option, or for none."""
     wanted = kubeconfig or os.environ.get("KUBECONFIG") or _DEFAULT
     return [os.path.expanduser(path) for path in wanted.split(os.pathsep) if path]
 
@@ -124,7 +127,7 @@ def _login(found: Sequence[_Parsed], context: str | None, where: str) -> Login:
 
 
 def _value(found: Sequence[_Parsed], section: str, name: Any, where: str) -> tuple[dict[str, Any], str]:
-    """The entry of that name in the first file that has one, and the directory of the file."""
+    """Return the entry of that name in the first file that has one, and the directory of the file."""
     key = str(name)
     entry = next((one.sections[section][key] for one in found if key in one.sections[section]), None)
     problem = None
@@ -169,7 +172,7 @@ def _entries(listed: Any, kind: str, directory: str) -> dict[str, _Entry]:
 
 
 def _absolute(entry: Mapping[str, Any], directory: str) -> dict[str, Any]:
-    """The entry with its files relative to nothing."""
+    """Return the entry with absolute paths."""
     made = dict(entry)
     for name in _FILES:
         if isinstance(made.get(name), str) and made[name]:

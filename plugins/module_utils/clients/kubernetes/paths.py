@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the API server has an object, and all of a kind.  Pure."""
+"""The API server's paths of objects and of lists. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 __all__ = ["list_path", "object_path"]
 
-# Where the kinds of other groups than the core are.
+# The API groups of kinds outside the core group.
 _GROUPS = {
     "daemonsets": "apps/v1",
     "hostedcontrolplanes": "hypershift.openshift.io/v1beta1",
@@ -22,12 +22,12 @@ _GROUPS = {
 
 
 def object_path(namespace: str | None, kind: str, name: str) -> str:
-    """The path of one object; a slash in a name leads nowhere else."""
+    """Return the path of one object; a slash in a name cannot change the path."""
     return f"{list_path(namespace, kind)}/{_part(name)}"
 
 
 def list_path(namespace: str | None, kind: str) -> str:
-    """The path of all objects of a kind: of one namespace, or of all where it is None."""
+    """Return the path of all objects of a kind: of one namespace, or of all if it is None."""
     group = _GROUPS.get(kind)
     within = f"namespaces/{_part(namespace)}/" if namespace is not None else ""
     return f"/{f'apis/{group}' if group else 'api/v1'}/{within}{kind}"

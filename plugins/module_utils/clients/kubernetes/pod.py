@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The API server that a pod runs under, over the standard library, with the pod's own account.
+"""A client for a pod's own API server, over the standard library, with the pod's own account.
 
 The official client takes half a second and 50 MiB to load: more than all the rest of a job.
 """
@@ -25,7 +25,7 @@ __all__ = ["PodClient"]
 
 
 class PodClient(KubernetesClient):
-    """The pod's service account, whose token and CA are files that the kubelet renews."""
+    """The pod's service account, whose token and CA are files that kubelet renews."""
 
     def __init__(self, connection: Connection, settings: RunSettings) -> None:
         self.connection = connection
@@ -59,7 +59,7 @@ class PodClient(KubernetesClient):
     def _trust(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         try:
-            # The cluster's own CA and no other.
+            # Trust the cluster's own CA only.
             context.load_verify_locations(cafile=os.path.join(self._directory, "ca.crt"))
         except OSError as error:
             reason = error.strerror or type(error).__name__

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every pod has: its service account's directory, and the API server in its environment.
+"""The parts that every pod has: its service account's directory, and the API server in its environment.
 
 The job, the syncer and the event source use it; it loads nothing but the errors.
 """
@@ -17,13 +17,13 @@ from ...model.errors import ConfigurationError
 __all__ = ["ACCOUNT", "api_server"]
 
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-"""Where every pod has its account."""
+"""The directory of the account in every pod."""
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}\Z|[0-9A-Fa-f:.]{2,45}\Z")
 _PORT = re.compile(r"[0-9]{1,5}\Z")
 
 
 def api_server(environ: Mapping[str, str]) -> tuple[str, int]:
-    """The API server's host and port, which every pod has in its environment.
+    """Return the API server's host and port, which every pod has in its environment.
 
     :raises ConfigurationError: names the variable.
     """

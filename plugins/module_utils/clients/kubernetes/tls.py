@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""TLS contexts of certificates and keys in memory: none is written to a disk."""
+"""TLS contexts from certificates and keys in memory, without writing them to a disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CertificateProblem", "no_password", "tls_context"]
 class CertificateProblem(Exception):
     """A certificate or a key cannot be used.
 
-    :ivar reason: OpenSSL's word for it; it quotes nothing.
+    :ivar reason: OpenSSL's reason; it quotes nothing.
     """
 
     def __init__(self, what: str, reason: str) -> None:
@@ -32,10 +32,10 @@ def tls_context(
     certificate: bytes | None,
     key: bytes | None,
 ) -> ssl.SSLContext:
-    """Whom TLS trusts, and as whom it speaks; all but ``verify`` is PEM.
+    """Return a TLS context; everything but ``verify`` is PEM.
 
-    :param authority: the system's authorities where None.
-    :param certificate: the client's; it counts only with its ``key``.
+    :param authority: None means the system's CAs.
+    :param certificate: the client's; used only with its ``key``.
     :raises CertificateProblem: one of them cannot be used.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -67,13 +67,13 @@ def no_password() -> str:
 
 @contextmanager
 def _in_memory(data: bytes) -> Iterator[str]:
-    """A path for OpenSSL, which reads keys from paths only; nothing is written to a disk."""
+    """Yield a path for OpenSSL, which reads keys from paths only; nothing is written to a disk."""
     if hasattr(os, "memfd_create"):
         handle = os.memfd_create("pull-secret")
         path = f"/proc/self/fd/{handle}"
         os.write(handle, data)
     else:
-        # A pipe takes as much as a certificate chain has, and more.
+        # A pipe has room for more than a certificate chain.
         handle, inlet = os.pipe()
         path = f"/dev/fd/{handle}"
         os.write(inlet, data)

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a watch reaches an API server: its address, TLS, proxy and credentials.
+"""The connection of a watch to an API server: URL, TLS, proxy and credentials.
 
-The counterpart of ``configuration`` for connections without the official client: the same options, variables,
-kubeconfigs and pod account. Exec plugins are run by ``exec_plugin``, which bounds them. A kubeconfig from a
-Secret goes through ``embedded``, and none of it leads to files or programs of this machine.
+The counterpart of ``configuration`` without the official client: the same options, variables, kubeconfigs and
+pod account. ``exec_plugin`` runs exec plugins with limits. A kubeconfig from a Secret goes through
+``embedded``, and none of it leads to files or programs of this machine.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from .tls import CertificateProblem, tls_context
 
 __all__ = ["Access", "AccessBuilder", "embedded_access", "host_and_port"]
 
-# Programs that are started for tokens at the same time, and the seconds that each may take.
+# Maximum number of concurrent programs for tokens, and the seconds that each may take.
 _PLUGINS = 8
 _PLUGIN_LIMIT = 60.0
 
 
 @dataclass(frozen=True)
 class Access:
-    """One way to one API server; ``tls`` is None for plain HTTP.
+    """The connection to one API server; ``tls`` is None for plain HTTP.
 
-    ``embedded`` is the kubeconfig in a Secret that says so. It may not lead everywhere.
+    ``embedded`` is the kubeconfig in a Secret that it comes from, whose addresses are restricted.
     """
 
     url: str = field(repr=False)
@@ -59,7 +59,9 @@ class Access:
     embedded: Embedded | None = None
 
     def headers(self) -> list[tuple[str, str]]:
-        """The user's; a token's file is read each time, since a pod's account gets a new one every hour."""
+        """The user's headers; a token's file is read each time, because a pod's account gets a new one every
+        hour.
+        """
         token, login = self.token, self.login
         if self.token_file:
             token = _text(self.token_file, "the token's file")
@@ -75,18 +77,18 @@ class Access:
 
 
 class AccessBuilder:
-    """Makes accesses, and parses each kubeconfig once for all of them."""
+    """Builds accesses, and parses each kubeconfig once for all of them."""
 
     def __init__(self) -> None:
         self._kubeconfigs = Kubeconfigs()
         self._plugins = asyncio.Semaphore(_PLUGINS)
 
     async def build(self, connection: Connection, api_key_file: str | None = None) -> Access:
-        """The access that a connection describes.
+        """Return the access that a connection describes.
 
-        :param api_key_file: holds a token and is read for each request; it stands for the variables'
+        :param api_key_file: holds a token and is read for each request; it replaces the variables'
             credentials, too.
-        :raises PullSecretError: naming what cannot be used.
+        :raises PullSecretError: names what cannot be used.
         """
         if api_key_file:
             connection = replace(connection, api_key=None, username=None, client_cert=None)
@@ -132,19 +134,19 @@ class AccessBuilder:
             tls=await asyncio.to_thread(_context, url, verify, authority, pair),
             server_name=cluster.get("tls-server-name") or None,
             proxy=cluster.get("proxy-url") or None,
-            # As with kubectl, the file counts where there are both.
+            # As with kubectl, the file wins if both exist.
             token=user.get("token") or None,
             token_file=user.get("tokenFile") or api_key_file,
         )
 
 
 async def embedded_access(document: bytes, where: str) -> Access:
-    """The access that a kubeconfig from a Secret describes.
+    """Return the access that a kubeconfig from a Secret describes.
 
     :param where: printable name of the Secret.
-    :raises ConfigurationError: naming the field, and nothing that stands in it.
+    :raises ConfigurationError: names the field, and quotes nothing of it.
     """
-    # A thread reads it, since a tenant may have made it as large as it may be.
+    # In a thread, because a tenant may have made it as large as allowed.
     found = await asyncio.to_thread(parse_embedded, document, where, where)
     url = _address(found.server, f"{where}: the kubeconfig's server")
     if found.proxy or getproxies():
@@ -156,14 +158,14 @@ async def embedded_access(document: bytes, where: str) -> Access:
 
 
 def _access(url: str, **more: Any) -> Access:
-    """An access whose address may hold a user and a password, as the Ansible Operator's kubeconfigs do."""
+    """Return an access whose URL may hold a user and a password, as the Ansible Operator's kubeconfigs do."""
     parts = urlsplit(url)
     login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
     return Access(url, login=login, **more)
 
 
 def _with_variables(access: Access, wanted: Connection) -> Access:
-    """The access, and what K8S_AUTH_* say beside the server."""
+    """Return the access with the settings of K8S_AUTH_* besides the server."""
     changes: dict[str, Any] = {"no_proxy": wanted.no_proxy, "proxy": wanted.proxy or access.proxy}
     if wanted.api_key or wanted.username:
         changes.update(token=wanted.api_key, token_file=None)
@@ -182,7 +184,7 @@ def _basic(user: str, password: str) -> str:
 
 
 def host_and_port(netloc: str) -> str:
-    """``host:port`` of a URL's authority; a name with other letters than ASCII's is encoded as in DNS.
+    """Return ``host:port`` of a URL's authority; a name with non-ASCII letters is encoded as in DNS.
 
     The codec limits each label to 63 characters, so it must not see the port.
 
@@ -195,7 +197,7 @@ def host_and_port(netloc: str) -> str:
 
 
 def _address(address: Any, what: str) -> str:
-    """The address without a slash at its end; a message must not quote it, since it may hold a password."""
+    """Return the URL without a slash at its end; a message must not quote it, because it may hold a password."""
     try:
         parts = urlsplit(address if isinstance(address, str) else "")
         host = host_and_port(parts.netloc)
@@ -210,7 +212,9 @@ def _address(address: Any, what: str) -> str:
 
 
 def _context(url: str, verify: bool, authority: Any, pair: tuple[Any, Any]) -> ssl.SSLContext | None:
-    """:param authority: a path, or PEM as bytes; the system's where None. ``pair``: certificate and key."""
+    """:param authority: a path, or PEM as bytes; None means the system's.
+    :param pair: certificate and key.
+    """
     if url.startswith("http:"):
         return None
     certificate, key = pair if all(pair) else (None, None)
@@ -240,7 +244,7 @@ def _text(path: str, what: str) -> str:
 
 
 def _data_or_file(entry: Mapping[str, Any], name: str) -> Any:
-    """Bytes from ``NAME-data``, which counts where there are both, or the path."""
+    """Return bytes from ``NAME-data``, which wins if both exist, or the path."""
     data = entry.get(f"{name}-data")
     if not data:
         return entry.get(name) or None

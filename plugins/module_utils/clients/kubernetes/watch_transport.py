@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""GET requests to one API server, over httpcore: bounded in time, and never to a forbidden address.
+"""GET requests to one API server, over httpcore: limited in time, and never to a forbidden address.
 
-A watch holds its connection for minutes, so each has connections of its own: a pool for a whole fleet takes
-time that grows with the square of the watches. TLS over httpcore costs 46 KiB a watch; asyncio's own, which
-aiohttp uses, costs 300.
+A watch holds its connection for minutes, so each has its own connections: the time of a pool for a whole
+fleet would grow with the square of the watches. TLS over httpcore costs 46 KiB per watch; asyncio's own,
+which aiohttp uses, costs 300.
 
-Modules that watch nothing never load httpcore and anyio: they are imported where they are used.
+Modules without watches never load httpcore and anyio: they are imported where they are used.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 __all__ = ["NoAnswer", "Server", "WatchAnswer", "load_http_library", "reach"]
 
-# Seconds for a TCP connection, for TLS on it, and for what is sent.
+# Seconds for a TCP connection, for TLS on it, and for sending.
 _CONNECT = 10.0
 _Option = Union[tuple[int, int, int], tuple[int, int, Union[bytes, bytearray]], tuple[int, int, None, int]]
 
 
 def load_http_library() -> None:
-    """Load what the watches need, before the first.
+    """Load the library for watches before the first one.
 
     :raises ConfigurationError: a package is missing.
     """
@@ -51,12 +51,12 @@ def load_http_library() -> None:
             importlib.import_module(name)
     except ImportError as error:
         raise missing_package(error, "httpcore anyio") from None
-    # When it debugs it writes down the heads of answers, which may quote anything.
+    # In debug mode it logs the heads of responses, which may quote anything.
     logging.getLogger("httpcore").setLevel(logging.INFO)
 
 
 class NoAnswer(Exception):
-    """No answer, or half of one. Its text quotes nothing that was sent or received.
+    """No response, or an incomplete one. The message quotes nothing that was sent or received.
 
     ``untrusted``: the server's certificate is not accepted.
     """
@@ -67,7 +67,7 @@ class NoAnswer(Exception):
 
 
 class WatchAnswer:
-    """The head of an answer; its body is read in parts."""
+    """The head of a response; its body is read in parts."""
 
     def __init__(self, response: httpcore.Response) -> None:
         self._response = response
@@ -80,9 +80,10 @@ class WatchAnswer:
         return next((value.decode("latin-1") for value in found), None)
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """The body, as it arrives.
+        """Yield the body as it arrives.
 
-        :raises NoAnswer: it is cut off; :raises TimeoutError: nothing comes for too long.
+        :raises NoAnswer: it is cut off.
+        :raises TimeoutError: nothing comes for too long.
         """
         with _translated():
             async for part in self._response.aiter_stream():
@@ -90,7 +91,7 @@ class WatchAnswer:
 
 
 class Server:
-    """An API server that is asked by one task at a time."""
+    """An API server that is used by one task at a time."""
 
     def __init__(self, access: Access, pool: httpcore.AsyncConnectionPool) -> None:
         self.access = access
@@ -103,11 +104,12 @@ class Server:
     async def get(
         self, path: str, parameters: Mapping[str, str], accept: str, *, head: float, silence: float
     ) -> AsyncIterator[WatchAnswer]:
-        """Ask once: no redirect is followed, since a token is for the server that was named.
+        """Send one request. Redirects are not followed, because a token is for the named server.
 
-        :param head: seconds until the head of the answer is there.
-        :param silence: seconds between two parts of the answer.
-        :raises NoAnswer: no connection, or no answer in HTTP; :raises TimeoutError: not in time.
+        :param head: seconds until the head of the response.
+        :param silence: seconds between two parts of the response.
+        :raises NoAnswer: no connection, or no HTTP response.
+        :raises TimeoutError: not in time.
         :raises ConfigurationError: a tenant's kubeconfig leads to a forbidden address.
         """
         import anyio
@@ -125,7 +127,7 @@ class Server:
             headers=[
                 ("Host", self._host),
                 ("Accept", accept),
-                # What is small when it is sent may be large when it is unpacked.
+                # A small compressed response may become large.
                 ("Accept-Encoding", "identity"),
                 *self.access.headers(),
             ],
@@ -136,19 +138,19 @@ class Server:
         try:
             yield WatchAnswer(response)
         finally:
-            # An answer that was not read to its end closes its connection.
+            # A response that was not read to its end closes its connection.
             with anyio.CancelScope(shield=True):
                 await response.aclose()
 
 
 @asynccontextmanager
 async def reach(access: Access) -> AsyncIterator[Server]:
-    """Connections of one's own to an API server; they end with the context."""
+    """Yield an API server with its own connections, which end with the context."""
     import httpcore
 
     load_http_library()
     backend = _Backend(access.embedded is not None)
-    # Without TLS httpcore asks for no context; it would load the system's authorities for one that is not given.
+    # Without TLS httpcore needs no context; it would load the system's CAs if none is given.
     shared: dict[str, Any] = {
         "ssl_context": access.tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         "max_connections": None,
@@ -165,11 +167,11 @@ async def reach(access: Access) -> AsyncIterator[Server]:
 
 
 class _Forbidden(Exception):
-    """The address, the server's or a proxy's, is one that no tenant's kubeconfig may lead to."""
+    """The address of the server or a proxy is forbidden for tenants' kubeconfigs."""
 
 
 class _Backend:
-    """An ``AsyncNetworkBackend`` that connects over TCP as httpcore's own, and looks at each address first.
+    """An ``AsyncNetworkBackend`` that connects over TCP as httpcore's own, and checks each address first.
 
     :param careful: connect to no forbidden address.
     """
@@ -200,7 +202,7 @@ class _Backend:
                 found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
             except (OSError, UnicodeError) as error:
                 raise httpcore.ConnectError(str(type(error).__name__)) from error
-            # Each address that a name has is tried, the forbidden ones are not.
+            # Each address of a name is tried, except forbidden ones.
             for *_dummy, address in found:
                 if is_forbidden(str(address[0])):
                     problem = _Forbidden(FORBIDDEN)
@@ -218,7 +220,7 @@ class _Backend:
 
 
 def _proxy(access: Access) -> str | None:
-    """The proxy to the API server: the kubeconfig's, or the environment's, as with kubectl."""
+    """Return the proxy to the API server: the kubeconfig's, or the environment's, as with kubectl."""
     parts = urlsplit(access.url)
     host = parts.hostname or ""
     if _is_listed(host, access.no_proxy or ""):
@@ -229,7 +231,7 @@ def _proxy(access: Access) -> str | None:
 
 
 def _is_listed(host: str, no_proxy: str) -> bool:
-    """Whether a list of names, with commas between, has the host or a domain that it is in."""
+    """Return whether a comma-separated list has the host or a domain of it."""
     names = [name.strip().lstrip(".").lower() for name in no_proxy.split(",")]
     return any(name == "*" or host == name or host.endswith(f".{name}") for name in names if name)
 
@@ -244,7 +246,7 @@ def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.Asy
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        # The address may hold a password.
+        # The URL may hold a password.
         raise ConfigurationError(
             "the API server's proxy must be an address such as http://HOST:3128"
         ) from None
@@ -260,7 +262,7 @@ def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.Asy
 
 
 def _keep_alive() -> list[_Option]:
-    """Lets the kernel notice within a minute that the other side is gone without a word."""
+    """Let the kernel notice within a minute that the other side has disappeared."""
     options: list[_Option] = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     for name, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):
@@ -270,7 +272,7 @@ def _keep_alive() -> list[_Option]:
 
 @contextmanager
 def _translated(access: Access | None = None) -> Iterator[None]:
-    """httpcore's errors as ours: their text may quote what was sent, and they have no common base."""
+    """Translate httpcore's errors: their message may quote what was sent, and they have no common base."""
     import httpcore
 
     lost = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, httpcore.UnsupportedProtocol)
@@ -290,7 +292,7 @@ def _translated(access: Access | None = None) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """The system's word for what went wrong, or the error's type."""
+    """Return the system's reason, or the error's type."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) and (cause.errno or 0) > 0:

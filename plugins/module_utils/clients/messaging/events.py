@@ -24,7 +24,7 @@ _SOURCE = "hyperfleet-sentinel"
 
 
 def _uuid7() -> str:
-    """A fresh id in the order of time (RFC 9562), which Python has from 3.14 on."""
+    """Return a new id that sorts by time (RFC 9562), which Python has from 3.14 on."""
     value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76
     value = value & ~(0x3 << 62) | 0x2 << 62
@@ -32,11 +32,11 @@ def _uuid7() -> str:
 
 
 def cluster_event(target: Mapping[str, Any]) -> dict[str, Any]:
-    """The event about a cluster.
+    """Return the event about a cluster.
 
-    :param target: ``cluster_id``, and as the module has them ``generation``, ``type``, ``source``, ``id`` and
-        ``traceparent``; what is None is left out or made.
-    :raises ConfigurationError: the id can be no cluster's.
+    :param target: ``cluster_id``, and as in the module ``generation``, ``type``, ``source``, ``id`` and
+        ``traceparent``; None is left out or generated.
+    :raises ConfigurationError: the id is invalid.
     """
     cluster_id = check_api_cluster_id(str(target.get("cluster_id") or ""))
     generation = target.get("generation")

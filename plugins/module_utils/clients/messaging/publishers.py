@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sending events to a broker, each confirmed: one small class a kind of broker."""
+"""Sends events to a broker, each confirmed: one small class per kind of broker."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .events import CONTENT_TYPE
 
 __all__ = ["PUBLISHERS", "Published", "Publisher"]
 
-# What became of each body, in their order: None where the broker has it.
+# The result of each body, in order: None if the broker has it.
 Published = list[Optional[PullSecretError]]
-# Pub/Sub's limits of one request: messages, and bytes with room for what is around them.
+# Pub/Sub's limits of one request: messages, and bytes with room for the envelope.
 _MESSAGES, _BYTES = 1000, 8 * 1024 * 1024
 
 
@@ -34,14 +34,17 @@ class Publisher(Protocol):
     place: str
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        """:raises ConfigurationError: the options describe none."""
+        """:raises ConfigurationError: the options are invalid."""
 
     def publish(self, bodies: Sequence[bytes], timeout: float) -> Published:
-        """Send them; :param timeout: seconds for all of them."""
+        """Send the events.
+
+        :param timeout: seconds for all of them.
+        """
 
 
 class _RabbitMQPublisher:
-    """An exchange, which is made if it is not there; a message that reaches no queue is a failure."""
+    """An exchange, which is created if it does not exist; a message that reaches no queue is a failure."""
 
     NAME: ClassVar[str] = "rabbitmq"
 
@@ -69,7 +72,7 @@ class _RabbitMQPublisher:
             await rabbitmq.declare_exchange(connection, self._exchange, self._kind)
             channel = await connection.channel(on_return_raises=True)
             exchange = await channel.get_exchange(self._exchange, ensure=False)
-            # Without a content type, as the sentinel's: they are what the adapter has to take.
+            # Without a content type, as the sentinel's, because the adapter must accept those.
             messages = [self._library.Message(body, delivery_mode=2) for body in bodies]
             sent = [exchange.publish(message, routing_key="") for message in messages]
             answers = await asyncio.gather(*sent, return_exceptions=True)
@@ -92,7 +95,7 @@ class _RabbitMQPublisher:
 
 
 class _PubSubPublisher:
-    """A topic, which has to be there."""
+    """A topic, which must exist."""
 
     NAME: ClassVar[str] = "gcp-pubsub"
 
@@ -124,7 +127,7 @@ class _PubSubPublisher:
 
 
 class _WebhookPublisher:
-    """An address that events are posted to."""
+    """A URL to which events are posted."""
 
     NAME: ClassVar[str] = "webhook"
 
@@ -178,7 +181,7 @@ PUBLISHERS: dict[str, type[Publisher]] = {
 
 
 def _given(options: Mapping[str, Any], *names: str) -> str:
-    """The first of these options that is given, a name."""
+    """Return the first of these options that is given, as a name."""
     value = next((str(options[name]) for name in names if options.get(name)), "")
     if not is_name(value):
         raise ConfigurationError(f"broker.{names[-1]} is missing or is not a valid name")

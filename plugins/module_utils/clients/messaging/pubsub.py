@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How Google Cloud Pub/Sub is reached, for receiving and for publishing."""
+"""The connection to Google Cloud Pub/Sub, for receiving and for publishing."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _LOOPBACK = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?\Z")
 
 
 def import_pubsub() -> Any:
-    """The generated client's package.
+    """Import the generated client's package.
 
-    :raises ConfigurationError: it is not there.
+    :raises ConfigurationError: it is not installed.
     """
     try:
         import grpc  # noqa: F401 - used by transports
@@ -44,10 +44,10 @@ def import_pubsub() -> Any:
 
 @dataclass(frozen=True)
 class PubSubService:
-    """Google's own, or what stands for it.
+    """Google's own service, or an emulator.
 
     :param endpoint: host and port; None is Google's.
-    :param plain: without TLS and credentials, as emulators are.
+    :param plain: without TLS and credentials, as for emulators.
     """
 
     endpoint: str | None
@@ -55,9 +55,9 @@ class PubSubService:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], where: str) -> PubSubService:
-        """What ``endpoint`` describes; without it ``PUBSUB_EMULATOR_HOST`` does.
+        """Return the service at ``endpoint``, or at ``PUBSUB_EMULATOR_HOST``.
 
-        :raises ConfigurationError: it is no host and port, or the library is not there.
+        :raises ConfigurationError: it is not a host and port, or the library is not installed.
         """
         import_pubsub()
         endpoint = options.get("endpoint")
@@ -73,7 +73,7 @@ class PubSubService:
         return cls(address, plain)
 
     def subscriber(self) -> Any:
-        """An asynchronous client; its ``transport`` has to be closed."""
+        """Return an asynchronous client; its ``transport`` must be closed."""
         library = import_pubsub()
         if not self.plain:
             options = {"api_endpoint": self.endpoint} if self.endpoint else {}
@@ -85,7 +85,7 @@ class PubSubService:
         return library.SubscriberAsyncClient(transport=SubscriberGrpcAsyncIOTransport(channel=channel))
 
     def publisher(self) -> Any:
-        """A synchronous client; its ``transport`` has to be closed."""
+        """Return a synchronous client; its ``transport`` must be closed."""
         library = import_pubsub()
         if not self.plain:
             options = {"api_endpoint": self.endpoint} if self.endpoint else {}
@@ -98,17 +98,17 @@ class PubSubService:
 
 
 def subscription_path(project: str, name: str) -> str:
-    """The full name of a subscription; a full name stays as it is.
+    """Return the full name of a subscription; a full name stays unchanged.
 
-    :raises ConfigurationError: one of them can be no name.
+    :raises ConfigurationError: a name is invalid.
     """
     return _path(project, "subscriptions", name, "subscription")
 
 
 def topic_path(project: str, name: str) -> str:
-    """The full name of a topic; a full name stays as it is.
+    """Return the full name of a topic; a full name stays unchanged.
 
-    :raises ConfigurationError: one of them can be no name.
+    :raises ConfigurationError: a name is invalid.
     """
     return _path(project, "topics", name, "topic")
 
@@ -133,7 +133,7 @@ _KINDS: Mapping[str, type[PullSecretError]] = {
 
 
 def pubsub_error(error: BaseException, path: str) -> PullSecretError:
-    """One of our own errors for one of the library's: its text may quote a request."""
+    """Translate one of the library's errors: its message may quote a request."""
     if isinstance(error, PullSecretError):
         return error
     name = type(error).__name__

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How RabbitMQ is reached, for receiving and for publishing.
+"""The connection to RabbitMQ, for receiving and for publishing.
 
-An AMQP address holds a password, and the library writes addresses and frames to its log: nothing of either
-is ever shown.
+An AMQP URL holds a password, and the library logs URLs and frames: neither is ever shown.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ from ...runtime.atomic_file import read_regular
 __all__ = ["AmqpAddress", "declare_exchange", "import_aio_pika", "rabbitmq_error"]
 
 _PORTS = {"amqp": 5672, "amqps": 5671}
-# As the Go adapter's.
+# The same as the Go adapter's.
 _VARIABLE = "BROKER_RABBITMQ_URL"
 _SILENT = logging.CRITICAL + 1
 _LONGEST = 200
 
 
 def import_aio_pika() -> Any:
-    """The library.
+    """Import the library.
 
-    :raises ConfigurationError: it is not there.
+    :raises ConfigurationError: it is not installed.
     """
     try:
         import aio_pika
@@ -66,10 +65,10 @@ class AmqpAddress:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], where: str) -> AmqpAddress:
-        """What ``url``, ``url_file`` or ``BROKER_RABBITMQ_URL``, and ``ca_cert``, describe.
+        """Return the address of ``url``, ``url_file`` or ``BROKER_RABBITMQ_URL``, and ``ca_cert``.
 
-        :param where: what the options are under, for messages.
-        :raises ConfigurationError: naming the option that is wrong, never quoting an address.
+        :param where: the prefix of the options, for messages.
+        :raises ConfigurationError: names the invalid option, and never quotes a URL.
         """
         url, path = options.get("url"), options.get("url_file")
         name = f"{where}.url_file" if path else f"{where}.url"
@@ -92,13 +91,13 @@ class AmqpAddress:
         )
 
     def has_password(self) -> bool:
-        """Whether the address itself, which others may see, holds a password."""
+        """Whether the URL itself, which others may see, holds a password."""
         return self._url is not None and urlsplit(self._url).password is not None
 
     def url(self) -> str:
-        """The whole address, with what is in the file now.
+        """The complete URL, with the current content of the file.
 
-        :raises Unavailable: the file cannot be used just now.
+        :raises Unavailable: the file cannot be used now.
         """
         if self._file is None:
             return str(self._url)
@@ -110,7 +109,7 @@ class AmqpAddress:
         return text
 
     def context(self) -> ssl.SSLContext | None:
-        """How the broker's certificate is checked; None without TLS.
+        """The TLS context for the broker's certificate; None without TLS.
 
         :raises Unavailable: ``ca_cert`` cannot be used.
         """
@@ -143,10 +142,10 @@ def _parts(url: str, name: str) -> tuple[str, str]:
 
 
 async def declare_exchange(connection: Any, name: str, kind: str) -> None:
-    """Make the exchange where it is not there.
+    """Create the exchange if it does not exist.
 
     :param kind: ``topic`` or ``fanout``.
-    :raises ConfigurationError: it is there and is of another type.
+    :raises ConfigurationError: it exists with another type.
     """
     errors = import_aio_pika().exceptions
     channel = await connection.channel()
@@ -158,7 +157,7 @@ async def declare_exchange(connection: Any, name: str, kind: str) -> None:
             "set exchange_type to the type that the sentinel declares",
         ) from None
     except errors.ChannelClosed as error:
-        # A user who may not declare it uses the exchange that is there.
+        # A user who may not declare it uses the existing exchange.
         if type(error).__name__ != "ChannelAccessRefused":
             raise
     else:
@@ -166,7 +165,7 @@ async def declare_exchange(connection: Any, name: str, kind: str) -> None:
 
 
 def rabbitmq_error(error: BaseException, place: str) -> PullSecretError:
-    """One of our own errors for one of the library's, without what it may quote of an address."""
+    """Translate one of the library's errors, without the URL that it may quote."""
     where = f"RabbitMQ at {place}"
     if isinstance(error, PullSecretError):
         return error
@@ -174,7 +173,7 @@ def rabbitmq_error(error: BaseException, place: str) -> PullSecretError:
     if "AuthenticationError" in names or "ProbableAuthenticationError" in names:
         return PermissionDenied(f"{where}: the user or the password is refused")
     if "ChannelClosed" in names or "ConnectionClosed" in names:
-        # The server's own words, made of names.
+        # The server's own message, made of names.
         said = " ".join(str(part) for part in error.args if isinstance(part, str))[:_LONGEST]
         kind = PermissionDenied if "ACCESS_REFUSED" in said else Unavailable
         return kind(f"{where}: {shown(said) if said else type(error).__name__}")

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""systemd over D-Bus, by jeepney.
+"""systemd over D-Bus, with jeepney.
 
-A container that has the node's ``/run/dbus`` can do this without any capability.
+A container with the node's ``/run/dbus`` can do this without any capability.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _CALL_LIMIT = 10.0
 # jeepney would look below /var/run, which need not be a link to /run in a container.
 _BUS = "unix:path=/run/dbus/system_bus_socket"
 _RECONNECT = 0.25
-# Of other units' jobs, too: nothing is lost between the call and its answer.
+# Includes other units' jobs, so that nothing is lost between the call and its response.
 _SIGNALS = 1024
 
 
 def is_installed() -> bool:
-    """Whether D-Bus can be spoken here."""
+    """Return whether the package for D-Bus is installed."""
     try:
         import jeepney
     except ImportError:
@@ -43,7 +43,7 @@ def is_installed() -> bool:
 
 
 class OverDBus(Systemd):
-    """The bus's address is that of ``DBUS_SYSTEM_BUS_ADDRESS``, or the usual one."""
+    """Uses ``DBUS_SYSTEM_BUS_ADDRESS``, or the usual address."""
 
     NAME: ClassVar[str] = "dbus"
 
@@ -55,7 +55,7 @@ class OverDBus(Systemd):
             raise missing_package(ModuleNotFoundError(name="jeepney"), "jeepney")
 
     def state(self, unit: str) -> UnitState:
-        """Ask for the properties of both interfaces."""
+        """Read the properties of both interfaces."""
         path = self._manager(unit, "LoadUnit", "s", (unit,))[0]
         found = self._properties(unit, path, _UNIT)
         service = self._properties(unit, path, _SERVICE) if unit.endswith(".service") else {}
@@ -71,7 +71,7 @@ class OverDBus(Systemd):
         )
 
     def reset_failed(self, unit: str) -> None:
-        """ResetFailedUnit; NoSuchUnit is that it is not loaded."""
+        """Call ResetFailedUnit; NoSuchUnit means that it is not loaded."""
         try:
             self._manager(unit, "ResetFailedUnit", "s", (unit,))
         except SystemdError as error:
@@ -79,12 +79,12 @@ class OverDBus(Systemd):
                 raise
 
     def restart(self, unit: str, timeout: float) -> str:
-        """RestartUnit, and JobRemoved of its job."""
+        """Call RestartUnit, and wait for JobRemoved of its job."""
         from jeepney import MatchRule
 
         end = self._clock.monotonic() + timeout
         before = self.state(unit).invocation
-        # Without a sender: signals carry the bus's own name for systemd, which filters here would not match.
+        # Without a sender: signals have the bus's own name for systemd, which filters here would not match.
         rule = MatchRule(type="signal", interface=_MANAGER, member="JobRemoved", path=_PATH)
         found: deque[Any] = deque(maxlen=_SIGNALS)
         try:
@@ -105,7 +105,7 @@ class OverDBus(Systemd):
             return self._found_out(unit, before, end)
 
     def _listen(self, unit: str, rule: str) -> None:
-        """Once a connection: systemd refuses a second Subscribe."""
+        """Subscribe once per connection: systemd refuses a second Subscribe."""
         if not self._listening:
             self._call(unit, _BUS_PATH, "org.freedesktop.DBus", "AddMatch", "s", (rule,))
             self._manager(unit, "Subscribe")
@@ -121,7 +121,7 @@ class OverDBus(Systemd):
             raise SystemdError(unit, GONE, "the connection to D-Bus was lost") from None
 
     def _found_out(self, unit: str, before: str, end: float) -> str:
-        """The bus went away with the job's result: what the unit looks like once it has no job."""
+        """The bus was lost with the job's result: return the state of the unit once it has no job."""
         while True:
             try:
                 path = self._manager(unit, "LoadUnit", "s", (unit,))[0]
@@ -170,7 +170,7 @@ class OverDBus(Systemd):
             # A TimeoutError is one, too.
             self.close()
         if known and member in ("LoadUnit", "GetAll", "ResetFailedUnit"):
-            # The bus was restarted since; these may be asked twice.
+            # The bus was restarted since; these calls may be repeated.
             return self._call(unit, path, interface, member, signature, body)
         raise SystemdError(unit, GONE, "the connection to D-Bus was lost")
 
@@ -186,7 +186,7 @@ def _connect(unit: str) -> Any:
     from jeepney.io.blocking import DBusConnection, prep_socket
 
     class Bus(DBusConnection):
-        """A connection on which nothing waits for ever, its own greeting included."""
+        """A connection on which nothing waits forever, including its greeting."""
 
         def receive(self, *, timeout: Any = None) -> Any:
             return super().receive(timeout=_CALL_LIMIT if timeout is None else timeout)

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the node's work asks of systemd, and the two ways of asking: over D-Bus, or by ``systemctl``.
+"""The interface to systemd, implemented over D-Bus and by ``systemctl``.
 
-Both give the words of systemd: the result of a job (``done``, ``failed``, ``dependency``, ``canceled``,
+Both return systemd's terms: the result of a job (``done``, ``failed``, ``dependency``, ``canceled``,
 ``timeout``, ``skipped`` …, see org.freedesktop.systemd1(5), JobRemoved) and the states of a unit.
 """
 
@@ -33,14 +33,14 @@ __all__ = [
 NO_UNIT, MASKED, BAD_UNIT = "NoSuchUnit", "UnitMasked", "BadUnitSetting"
 GONE = "Disconnected"
 UNFINISHED = "unfinished"
-"""Not a word of systemd's: the job was still running when our time was up."""
+"""Not a term of systemd: the job was still running when our time was over."""
 
 _PERMANENT = {
     NO_UNIT: "there is no such unit",
     MASKED: "the unit is masked",
     BAD_UNIT: "the unit has a setting that systemd does not accept",
 }
-# Of LoadState -> the name of the error that a restart would give.
+# LoadState to the name of the error that a restart would cause.
 _LOAD_STATES = {
     "not-found": NO_UNIT,
     "masked": MASKED,
@@ -50,7 +50,7 @@ _LOAD_STATES = {
 
 
 class SystemdError(PullSecretError):
-    """systemd did not do what it was asked.
+    """systemd did not execute the request.
 
     :param name: the last part of the D-Bus error's name, such as ``UnitMasked``.
     """
@@ -64,20 +64,20 @@ class SystemdError(PullSecretError):
 
     @property
     def is_permanent(self) -> bool:
-        """Whether asking again changes nothing, and nothing was done."""
+        """Whether a retry changes nothing, and nothing was done."""
         return self.name in _PERMANENT
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether it is not known what has become of the request."""
+        """Whether the result of the request is unknown."""
         return self.name == GONE
 
 
 class UnitState(NamedTuple):
-    """A unit's properties in systemd's words.
+    """A unit's properties in systemd's terms.
 
     ``load``, ``active``, ``sub``, ``result``: LoadState, ActiveState, SubState, Result; ``invocation``:
-    InvocationID in hexadecimal, empty where it never ran; ``restarts``: NRestarts; ``condition``:
+    InvocationID in hexadecimal, empty if it never ran; ``restarts``: NRestarts; ``condition``:
     ConditionResult; ``type``: Type.
     """
 
@@ -92,12 +92,12 @@ class UnitState(NamedTuple):
 
     @property
     def is_running(self) -> bool:
-        """Up, or on its way to it."""
+        """Whether it is up or starting."""
         return self.active in ("active", "reloading", "activating")
 
     @property
     def is_up(self) -> bool:
-        """Up."""
+        """Whether it is up."""
         return (self.active, self.sub) == ("active", "running")
 
     @property
@@ -107,39 +107,38 @@ class UnitState(NamedTuple):
 
 
 class Systemd:
-    """One way of asking.  Every call ends within its time limit."""
+    """The interface. Every call ends within its time limit."""
 
     NAME: ClassVar[str] = ""
 
     def state(self, unit: str) -> UnitState:
-        """:raises SystemdError: systemd cannot be asked."""
+        """:raises SystemdError: systemd does not answer."""
         raise NotImplementedError
 
     def reset_failed(self, unit: str) -> None:
-        """Let a unit be started again that has been started too often; one that is not loaded is no error.
+        """Reset the failures of a unit that was started too often; a unit that is not loaded is no error.
 
-        :raises SystemdError: systemd cannot be asked.
+        :raises SystemdError: systemd does not answer.
         """
         raise NotImplementedError
 
     def restart(self, unit: str, timeout: float) -> str:
-        """Restart the unit and wait for the job; its result, or ``UNFINISHED``.
+        """Restart the unit and wait for the job; return its result, or ``UNFINISHED``.
 
-        :raises SystemdError: no job was made, or it is not known what became of it.
+        :raises SystemdError: no job was created, or its result is unknown.
         """
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close what is open."""
 
 
 def open_systemd(
     backend: str = "auto", clock: Clock | None = None, run_command: RunCommand | None = None
 ) -> Systemd:
-    """:param backend: ``dbus``, ``systemctl``, or ``auto``: D-Bus where jeepney is installed.
-    :param run_command: the module's, which ``systemctl`` is run by.
-
-    :raises ConfigurationError: it is not there.
+    """:param backend: ``dbus``, ``systemctl``, or ``auto``: D-Bus if jeepney is installed.
+    :param run_command: the module's, which runs ``systemctl``.
+    :raises ConfigurationError: it is not available.
     """
     from . import dbus, systemctl
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""systemd by ``systemctl``: on every node that Ansible reaches, whatever Python has installed there."""
+"""systemd by ``systemctl``: on every node that Ansible reaches, whatever Python packages are installed there."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .manager import BAD_UNIT, GONE, MASKED, NO_UNIT, UNFINISHED, Systemd, Syste
 __all__ = ["BySystemctl", "RunCommand"]
 
 RunCommand = Callable[..., tuple[int, bytes, bytes]]
-"""``AnsibleModule.run_command``: what a module runs programs with."""
+"""``AnsibleModule.run_command``, which runs programs for a module."""
 
 _CALL_LIMIT = 20.0
 # Messages in the words below.
 _ENVIRONMENT = {"LC_ALL": "C", "SYSTEMD_COLORS": "0", "SYSTEMD_PAGER": ""}
 _PROPERTIES = "LoadState,ActiveState,SubState,Result,InvocationID,NRestarts,ConditionResult,Type"
-# What systemctl says in the C locale -> the error of the D-Bus call behind it.
+# Messages of systemctl in the C locale to the error of the D-Bus call behind them.
 _REFUSALS = (
     (" not found", NO_UNIT),
     ("not loaded", NO_UNIT),
@@ -33,7 +33,7 @@ _REFUSALS = (
     ("Transport endpoint", GONE),
     ("Connection terminated", GONE),
 )
-# What it says of a job that did not end well -> the job's result.
+# Its messages about a failed job to the job's result.
 _RESULTS = (
     ("A dependency job", "dependency"),
     ("canceled", "canceled"),
@@ -45,7 +45,7 @@ _RESULTS = (
 
 
 class BySystemctl(Systemd):
-    """Runs the program once for each question."""
+    """Runs the program once for each call."""
 
     NAME: ClassVar[str] = "systemctl"
 
@@ -53,7 +53,7 @@ class BySystemctl(Systemd):
         self._run_command = run_command
 
     def state(self, unit: str) -> UnitState:
-        """``systemctl show``, which also answers for a unit that there is none of."""
+        """Run ``systemctl show``, which also answers for a unit that does not exist."""
         _code, output, errors = self._run(
             unit, ["show", f"--property={_PROPERTIES}", "--", unit], _CALL_LIMIT
         )
@@ -80,7 +80,7 @@ class BySystemctl(Systemd):
                 raise error
 
     def restart(self, unit: str, timeout: float) -> str:
-        """``systemctl restart``, which waits for the job and says in words what became of it."""
+        """Run ``systemctl restart``, which waits for the job and reports its result."""
         try:
             code, _output, errors = self._run(unit, ["restart", "--job-mode=replace", "--", unit], timeout)
         except TimeoutError:

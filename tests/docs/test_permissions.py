@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.goo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
+    pull_secret_info,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.desired import (
     KINDS,
@@ -34,6 +35,11 @@ PAGE = tables.page("permissions")
 PREFIX = "secretmanager."
 ROWS = dict(tables.table(PAGE, "What you do", "Permissions, in the project of the secret"))
 RIGHTS = {row[0]: row[1:] for row in tables.table(PAGE, "What you do", "Resource", "Verbs")}
+# The row for Google -> the row for Kubernetes.
+INSPECTING = {
+    "inspect (``pull_secret_info``)": "inspect (``pull_secret_info``)",
+    "inspect with ``unlisted: true``": "inspect with ``unlisted: true``, in all namespaces",
+}
 PROJECT = "customer-prod-12345"
 CLUSTER = {"cluster_id": "cls-1", "project": PROJECT}
 SECRET = "hyperfleet-cls-1-pull-secret"
@@ -164,7 +170,7 @@ def test_google_row_has_no_permission_too_many(
 
 
 def test_every_google_row_is_tried() -> None:
-    assert list(ROWS) == list(GOOGLE)
+    assert sorted(ROWS) == sorted([*GOOGLE, *INSPECTING])
 
 
 def test_role_for_writers_has_all_permissions() -> None:
@@ -252,7 +258,36 @@ def test_kubernetes_row_is_what_is_asked(row: str, place: Run, cluster: Kubernet
 
 
 def test_every_kubernetes_row_is_tried() -> None:
-    assert list(RIGHTS) == list(KUBERNETES)
+    assert sorted(RIGHTS) == sorted([*KUBERNETES, *INSPECTING.values()])
+
+
+@pytest.mark.parametrize("row", INSPECTING)
+def test_inspecting_asks_for_what_the_rows_name(
+    row: str, store: Run, place: Run, secret_manager: SecretManagerLab, cluster: KubernetesLab, tmp_path: Path
+) -> None:
+    """It looks at both places; every other call to Secret Manager is denied."""
+    store(source=_document("one"))
+    place(source=_document("one"))
+    cluster.calls.clear()
+    secret_manager.calls.reset()
+    for call in PERMISSIONS:
+        if PERMISSIONS[call] not in _permissions(row):
+            secret_manager.faults.add(call, code="PERMISSION_DENIED")
+    arguments = {
+        **CLUSTER,
+        "namespace": NAMESPACE,
+        "gcp": {"endpoint": f"http://{secret_manager.grpc}"},
+        "kubernetes": {"kubeconfig": str(tmp_path / "kubeconfig")},
+        "unlisted": "unlisted" in row,
+    }
+    checked = ArgumentSpecValidator(pull_secret_info.target_options()).validate(arguments)
+    assert not checked.error_messages, checked.error_messages
+    done = pull_secret_info.run(dict(checked.validated_parameters), check_mode=False, diff=False)
+    assert not done.get("failed"), done
+    assert {PERMISSIONS[call] for call in secret_manager.calls.snapshot()["methods"]} == _permissions(row)
+    resource, verbs = RIGHTS[INSPECTING[row]]
+    assert tables.literals(resource) == ["secrets"]
+    assert {call.verb for call in cluster.calls.matching(path="*/secrets*")} == set(tables.literals(verbs))
 
 
 def test_kinds_in_a_hosted_cluster_are_those_of_the_code() -> None:

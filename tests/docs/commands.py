@@ -19,7 +19,7 @@ COLLECTION = "hyperfleet.pull_secret."
 _HOMES = {
     "plugins/modules": "py",
     "plugins/lookup": "py",
-    "plugins/filter": "py",
+    "plugins/filter": "yml",
     "plugins/callback": "py",
     "roles": "",
     "playbooks": "yml",

@@ -15,9 +15,9 @@ description:
   - For the secret in Secret Manager it returns the owner, and each version with number, state, creation time
     and keyed digest. For the Secret in the management cluster it returns the owner, the version that the Secret
     names, the digest, and whether it is immutable.
-  - Drift is whatever the playbook P(hyperfleet.pull_secret.provision#role) would not leave so. The Secret in the
-    management cluster differs from the newest enabled version, a secret is missing, or it belongs to somebody
-    else.
+  - These are drift. The Secret in the management cluster differs from the newest enabled version, a secret is
+    missing, it has no enabled version, or it belongs to somebody else. Labels, annotations and replication are not
+    compared.
   - The value of a secret that belongs to somebody else is not used, and in Secret Manager not read.
   - A target that fails does not end the others. Drift is no failure.
   - Quota of Secret Manager. A project with three targets or more is listed once, then each target takes one

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once while the image is built: unpacks its wheels, compiles the program and what it loads; the rest goes,
-and this too.
+"""Run once during the image build: unpacks its wheels, compiles the program and what it loads, and deletes
+the rest, including itself.
 
-Not by time stamps: an image's files may get others, and what counts as old is compiled in memory at each
-start, the root being read-only.
+Time stamps are not used: an image's files may get others, and an outdated file would be compiled in memory at
+each start, because the root is read-only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ sys.path.insert(0, HERE)
 
 
 def unpack() -> None:
-    """A wheel is an archive. One for each architecture may be there: what is compiled has its name in it."""
+    """Unpack a wheel, which is an archive. There may be one per architecture; compiled files have it in their
+    name.
+    """
     import zipfile
 
     wheels = os.path.join(HERE, "wheels")
@@ -36,7 +38,7 @@ def unpack() -> None:
 
 
 def load_all() -> None:
-    """What the program loads in its life."""
+    """Load everything that the program loads in its life."""
     import encodings.ascii
     import encodings.idna
     import encodings.latin_1
@@ -63,7 +65,7 @@ def compile_all() -> None:
 
 
 def remove_others() -> None:
-    """What of the collection is not loaded is not needed: other modules' parts."""
+    """Delete the parts of the collection that are not loaded, such as other modules'."""
     needed = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     for directory, dummy, files in os.walk(os.path.join(HERE, "ansible_collections"), topdown=False):
         for name in files:
@@ -75,7 +77,7 @@ def remove_others() -> None:
 
 
 def open_to_all() -> None:
-    """A checkout may be its owner's alone, and the image keeps that."""
+    """Make files readable for all: a checkout may be private, and the image keeps its modes."""
     for directory, dummy, files in os.walk(HERE):
         for path in (directory, *(os.path.join(directory, name) for name in files)):
             mode = stat.S_IMODE(os.stat(path).st_mode)

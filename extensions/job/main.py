@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts the job from the directory that the image has it in: ``python3 -I -S -OO main.pyc``."""
+"""Starts the job from its directory in the image: ``python3 -I -S -OO main.pyc``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import sys
 
 
 def main() -> int:
-    """The program's exit code."""
-    # To a container's first process a signal that nobody handles yet is as none: kept until the program does.
+    """Return the program's exit code."""
+    # A container's first process ignores a signal without a handler, so signals are blocked until the program
+    # handles them.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
-    # It ends before there is garbage worth looking for.
+    # It ends before there is garbage worth collecting.
     gc.disable()
-    # Isolated Python looks neither here nor into the working directory by itself.
+    # Isolated Python does not search this directory or the working directory by itself.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job import program
 

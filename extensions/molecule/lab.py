@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A scenario's nodes: ``up DIRECTORY`` starts three and writes the inventory there, ``down`` ends them."""
+"""A scenario's nodes: ``up DIRECTORY`` starts three and writes the inventory there, ``down`` stops them."""
 
 from __future__ import annotations
 

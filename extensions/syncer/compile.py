@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once while the image is built: compiles the program and all of Python that it ever loads.
+"""Run once during the image build: compiles the program and all of Python that it ever loads.
 
-Not by time stamps: an image's files may get others, and what counts as old is compiled in memory at each
-start, the root being read-only.
+Time stamps are not used: an image's files may get others, and an outdated file would be compiled in memory at
+each start, because the root is read-only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, HERE)
 
 
 def load_all() -> None:
-    """What the program loads in its life, the first restart and the first warning included."""
+    """Load everything that the program loads in its life, including the first restart and the first warning."""
     import queue
     import ssl
 

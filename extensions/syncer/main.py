@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts the syncer from the directory that the image has it in: ``python3 -I -S -OO main.pyc``."""
+"""Starts the syncer from its directory in the image: ``python3 -I -S -OO main.pyc``."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# Isolated Python looks neither here nor into the working directory by itself.
+# Isolated Python does not search this directory or the working directory by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import main

@@ -24,7 +24,7 @@ display = Display()
 
 
 class ActionModule(QuietAction):
-    """Both workflows for one cluster, configured and logged as seed 003's job is."""
+    """Both workflows for one cluster, configured and logged as the job contract says."""
 
     def spec(self) -> dict[str, Any]:
         """How the places are reached: the modules check what is in it."""

@@ -202,7 +202,7 @@ def _twice(files: list[_File], identity: str) -> str | None:
 def _cluster(path: str, document: dict[str, Any], namespace: str) -> dict[str, Any]:
     """:raises PullSecretError: the cluster's description is wrong."""
     identity, spec, held = document["id"], read_spec(document), pull_secret_of(document)
-    # Seed 003, "Namespace Selection Logic".
+    # The job contract's rule for the namespace.
     given: Any = document
     for name in _NAMESPACE.split("."):
         given = given.get(name) if isinstance(given, dict) else None

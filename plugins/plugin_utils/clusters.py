@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The way in of a cluster from a list: a mapping, with the keys of ``model/cluster``."""
+"""Reads a cluster from a list: a mapping, with the keys of ``model/cluster``."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .plain_values import plain
 
 __all__ = ["OTHER_WORDS", "PROBLEM", "check_known", "checked_cluster", "is_given", "read_cluster"]
 
-# The key under which a list of clusters says why a cluster cannot be provisioned: its file cannot be read.
+# The key with which a list of clusters explains why a cluster cannot be provisioned: its file is unreadable.
 PROBLEM = "problem"
 _WORDS = words_of("name")
-# The modules' names of the keys. "name" may be that of a cluster, too.
+# The modules' names of the keys. "name" may also be that of a cluster.
 OTHER_WORDS = {option: key for option, key in _WORDS.items() if option != "name"}
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 
 
 def read_cluster(given: Mapping[str, Any]) -> Cluster:
-    """The cluster that a mapping describes. Keys that no cluster has are left out.
+    """Return the cluster that a mapping describes. Unknown keys are left out.
 
-    :raises ConfigurationError: a value is not of the type that its key takes, or there is no ``cluster_id``.
+    :raises ConfigurationError: a value has the wrong type, or there is no ``cluster_id``.
     """
     specs, texts = _specs()
     said: dict[str, Any] = {}
@@ -47,11 +47,11 @@ def read_cluster(given: Mapping[str, Any]) -> Cluster:
 
 
 def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]:
-    """The cluster that a mapping describes, and the full names of its two secrets, for messages.
+    """Return the cluster that a mapping describes, and the full names of its two secrets, for messages.
 
-    :raises ConfigurationError: what is wrong with it, in the words of a list of clusters.
+    :raises ConfigurationError: what is wrong with it, in the terms of a list of clusters.
     """
-    # It brings what reaches the places along, which a report without failures does not need.
+    # It imports the clients, which a report without failures does not need.
     from ..module_utils.workflows.provision.checking import check_cluster
 
     check_known(given, CLUSTER_KEYS)
@@ -76,7 +76,7 @@ def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]
 
 @lru_cache(maxsize=1)
 def _specs() -> tuple[Mapping[str, Mapping[str, Any]], frozenset[str]]:
-    """What each key takes, as an argument spec has it, and the keys that take any text."""
+    """Return the argument spec of each key, and the keys that accept any text."""
     from ..module_utils.workflows.options import document_options
 
     document = document_options()
@@ -86,7 +86,7 @@ def _specs() -> tuple[Mapping[str, Mapping[str, Any]], frozenset[str]]:
 
 
 def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
-    """:raises ConfigurationError: naming every key that is not known, and the one that was meant."""
+    """:raises ConfigurationError: names every unknown key, and the one that was meant."""
     unknown = sorted(str(key) for key in cluster if key not in known)
     if unknown:
         near = {key: meant_or_cut(key, known, OTHER_WORDS) for key in unknown}
@@ -98,6 +98,6 @@ def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
 
 
 def is_given(value: Any) -> bool:
-    """Whether a value says anything: an empty string is an unset variable or an empty field of a survey."""
-    # Ansible's own mappings would template all that is in them to be compared.
+    """Return whether a value is given: an empty string is an unset variable or an empty field of a survey."""
+    # Comparing Ansible's own mappings would template everything in them.
     return value is not None and not (isinstance(value, str) and value == "")

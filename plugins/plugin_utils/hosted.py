@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From hosted clusters, as people list them, to targets of ``hosted_cluster_pull_secret``, and to a summary.
+"""Turns a list of hosted clusters into targets of ``hosted_cluster_pull_secret``, and its result into a
+summary.
 
-Pure functions.  A cluster that is described wrongly fails alone, and before anything is written.
+Pure functions. A cluster with a wrong description fails alone, before anything is written.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from .problems import Checked, ClusterError, has_name, listed, refuse_group, ret
 
 __all__ = ["checked", "hosted_rows", "hosted_targets"]
 
-# What the module's parameters have where nobody says anything.
+# The module's defaults of its parameters.
 _UNSAID = {"state": "present", "precedence": "additional"}
 
 
 def hosted_targets(clusters: Any, defaults: Any = None) -> list[dict[str, Any]]:
-    """The targets of ``hosted_cluster_pull_secret``, for the clusters that have no problem.
+    """Return the targets of ``hosted_cluster_pull_secret``, for the clusters without a problem.
 
-    :param defaults: options of every cluster that does not have them.
-    :raises ClusterError: there is no list of clusters, or the defaults are no mapping.
+    :param defaults: default options of the clusters.
+    :raises ClusterError: there is no list of clusters, or the defaults are not a mapping.
     """
     return [
         one.cluster for one in checked(clusters, defaults) if one.cluster is not None and one.problem is None
@@ -40,17 +41,18 @@ def hosted_targets(clusters: Any, defaults: Any = None) -> list[dict[str, Any]]:
 
 
 def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) -> list[dict[str, Any]]:
-    """One row a cluster: what became of its additional secret, what was done, how far its nodes are.
+    """Return one row per cluster: the result for its additional secret, what was done, the progress of its
+    nodes.
 
-    :param result: what ``hosted_cluster_pull_secret`` returned.
-    :raises ClusterError: there is no list of clusters, or the defaults are no mapping.
+    :param result: the result of ``hosted_cluster_pull_secret``.
+    :raises ClusterError: there is no list of clusters, or the defaults are not a mapping.
     """
     results = {target["id"]: target for target in returned("result", result)}
     return [_row(one, results.get(one.name), result) for one in checked(clusters, defaults)]
 
 
 def checked(clusters: Any, defaults: Any = None) -> list[Checked[dict[str, Any]]]:
-    """Every cluster of the list with the defaults, and what is wrong with it."""
+    """Return every cluster of the list with the defaults, and what is wrong with it."""
     if is_given(defaults) and not isinstance(defaults, Mapping):
         raise ClusterError("the defaults of the hosted clusters must be a mapping")
     common = _given(defaults or {})
@@ -82,9 +84,9 @@ def _given(cluster: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fit(cluster: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The cluster as the module will have it, and the full name of its place.
+    """Return the cluster as the module receives it, and the full name of its secret.
 
-    :raises ConfigurationError: what is wrong with it, whatever the others are.
+    :raises ConfigurationError: what is wrong with it, independent of the others.
     """
     if PROBLEM in cluster:
         raise ConfigurationError(shown(str(cluster[PROBLEM])))
@@ -101,7 +103,7 @@ def _fit(cluster: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 @lru_cache(maxsize=1)
 def _task() -> ModuleType:
-    # It brings what reaches its places along, which nothing else here needs.
+    # It imports the clients, which nothing else here needs.
     from ..module_utils.tasks import hosted_cluster_pull_secret
 
     return hosted_cluster_pull_secret
@@ -135,7 +137,7 @@ def _state(done: Mapping[str, Any]) -> str:
     if done.get("skipped"):
         return "left alone"
     actions = list(done.get("actions") or ())
-    # A reader of the table takes creating or removing all objects for one step.
+    # For a reader of the table, creating or removing all objects is one step.
     if len(actions) > 2:
         verbs = list(dict.fromkeys(action.partition(" ")[0] for action in actions))
         return f"{' and '.join(verbs[:2])} ({len(actions)} steps)"

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Values that YAML and Ansible have, and JSON and the modules do not: dates, and vaulted strings.
+"""Converts values of YAML and Ansible that JSON and the modules do not have: dates, and vaulted strings.
 
-ansible-core 2.18 makes text of what a template gives, and reads it again.  One date in it, or an infinite
-number, and it stays text, however long the list is.
+ansible-core 2.18 converts the result of a template to text and parses it again. With one date or infinite
+number in it, it stays text, however long the list is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def decrypted(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A copy without what Ansible adds: tags on strings and numbers, containers that template their content."""
+    """Return a copy without Ansible's additions: tags on strings and numbers, containers that template their
+    content.
+    """
     for kind in (str, bool, int, float):
         if isinstance(value, kind):
             return kind(value)
@@ -54,7 +56,7 @@ def _is_vaulted(value: Any) -> bool:
 
 
 def not_in_json(value: Any, path: str, *, in_document: bool = False) -> str | None:
-    """What is wrong with the first date or infinite number in a value, or None.
+    """Return what is wrong with the first date or infinite number in a value, or None.
 
     :param path: of the value.
     :param in_document: whether the value is part of a docker config, whose keys may be credentials.

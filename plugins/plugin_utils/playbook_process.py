@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ansible-playbook that a worker process works for: what the worker does when it is gone.
+"""Watches the ansible-playbook of a worker process, and ends the worker after it.
 
-ansible-core's workers do not notice that ansible-playbook was killed. Nobody takes a worker's result then,
-and one that is larger than a pipe keeps the worker for ever.
+ansible-core's workers do not notice that ansible-playbook was killed. Nobody reads a worker's result then,
+and a result that is larger than a pipe blocks the worker forever.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _POLL_SECONDS = 0.5
 
 _Run = Callable[..., dict[str, Any]]
 
-# Of work that has begun: its event is set when ansible-playbook is gone, and the worker waits for its end.
+# Running work: its event is set when ansible-playbook is gone, and the worker waits for its end.
 _under_way: list[threading.Event] = []
 
 
@@ -53,9 +53,9 @@ def leave_if_gone() -> None:
 
 
 def ends_with_playbook(run: _Run) -> _Run:
-    """Decorate an action's ``run``: without its ansible-playbook a worker begins nothing, and does not stay.
+    """Decorate an action's ``run``: without its ansible-playbook, a worker begins nothing, and ends.
 
-    What runs under ``stopped_with_playbook`` or ``finished_first`` is finished.
+    Work under ``stopped_with_playbook`` or ``finished_first`` is finished.
     """
 
     @functools.wraps(run)
@@ -71,7 +71,7 @@ def ends_with_playbook(run: _Run) -> _Run:
 
 @contextmanager
 def stopped_with_playbook(stop: threading.Event) -> Iterator[None]:
-    """Set ``stop`` when ansible-playbook is gone, or on a signal to end; leave when the work has ended."""
+    """Set ``stop`` when ansible-playbook is gone, or on a signal; end the worker after the work."""
     with stop_on_signals(stop) as came, finished_first(stop):
         try:
             yield
@@ -83,7 +83,7 @@ def stopped_with_playbook(stop: threading.Event) -> Iterator[None]:
 
 @contextmanager
 def finished_first(stop: threading.Event | None = None) -> Iterator[None]:
-    """What is done in here is finished before the worker leaves.
+    """Finish the work in this block before the worker ends.
 
     :param stop: set when ansible-playbook is gone.
     """
@@ -97,7 +97,7 @@ def finished_first(stop: threading.Event | None = None) -> Iterator[None]:
 
 @functools.cache
 def _watch(_pid: int) -> None:
-    """Look after ansible-playbook for as long as this process lives, also while its result is being sent."""
+    """Watch ansible-playbook for as long as this process lives, also while its result is sent."""
     if multiprocessing.parent_process() is not None:
         threading.Thread(target=_leave_with_playbook, name="playbook-watch", daemon=True).start()
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong with a list of clusters, cluster by cluster, found before anything is written anywhere.
+"""Finds what is wrong with each cluster of a list, before anything is written.
 
-A wrong cluster fails alone.  Its description is held against both modules' own rules at once, since what
-is wrong for the management cluster must not be found after Secret Manager has been written.
+A wrong cluster fails alone. Its description is checked with both modules' rules at once, because a problem of
+the management cluster must not be found after Secret Manager was written.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _SHOWN = 5
 
 
 class ClusterError(ValueError):
-    """There is no list of clusters; says what there is instead, never a value of it."""
+    """There is no list of clusters; names what there is instead, never a value of it."""
 
 
 @dataclass(frozen=True)
 class Checked(Generic[T]):
     """A cluster of the list.
 
-    :param name: what a report calls it.
-    :param cluster: as it was read; None where it could not be.
+    :param name: its name in a report.
+    :param cluster: as it was read; None if it could not be.
     :param problem: why it cannot be provisioned, or None.
     """
 
@@ -55,7 +55,7 @@ class Checked(Generic[T]):
 
 
 def listed(clusters: Any) -> Sequence[Any]:
-    """:raises ClusterError: it is no list."""
+    """:raises ClusterError: it is not a list."""
     if not isinstance(clusters, (list, tuple)):
         hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
         raise ClusterError(f"the clusters must be a list of mappings, not {_kind(clusters)}{hint}")
@@ -64,11 +64,11 @@ def listed(clusters: Any) -> Sequence[Any]:
 
 
 def returned(name: str, results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:
-    """What a module of this collection returned for its targets; nothing where it failed as a whole.
+    """Return a module's result for its targets; empty if it failed as a whole.
 
-    :param name: what the caller calls the results, for the message.
-    :param needed: texts that each target has to have beside its ``id``.
-    :raises ClusterError: it is no result of such a module.
+    :param name: the caller's name of the results, for the message.
+    :param needed: texts that each target must have beside its ``id``.
+    :raises ClusterError: it is not the result of such a module.
     """
     targets = (results.get("targets") or ()) if isinstance(results, Mapping) else None
     if not isinstance(targets, (list, tuple)) or not all(_is_row(one, ("id", *needed)) for one in targets):
@@ -89,9 +89,9 @@ def _are_texts(value: Any) -> bool:
 
 
 def check_cluster_list(clusters: Any) -> list[Checked[Cluster]]:
-    """Every cluster of the list, in its order.
+    """Return every cluster of the list, in order.
 
-    :raises ClusterError: what concerns the list as a whole.
+    :raises ClusterError: a problem of the list as a whole.
     """
     checked: list[Checked[Cluster]] = []
     identities: dict[str, list[int]] = {}
@@ -121,7 +121,7 @@ def check_cluster_list(clusters: Any) -> list[Checked[Cluster]]:
 
 
 def has_name(cluster: Mapping[str, Any]) -> bool:
-    """Whether a report may call it by its ``cluster_id``.  A file that could not be read goes by its name."""
+    """Return whether a report may use its ``cluster_id``. An unreadable file is reported by its name."""
     identity = cluster.get("cluster_id")
     if not isinstance(identity, str):
         return False
@@ -129,16 +129,16 @@ def has_name(cluster: Mapping[str, Any]) -> bool:
 
 
 def refuse_group(checked: list[Checked[T]], group: Sequence[int], problem: str) -> None:
-    """All of a group, since nobody knows which of them is meant."""
+    """Refuse all of a group, because it is unknown which of them is meant."""
     for index in group if len(group) > 1 else ():
         if checked[index].problem is None:
             checked[index] = replace(checked[index], problem=problem)
 
 
 def _read(given: Any, cluster: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]:
-    """The cluster, and the full names of its two secrets.
+    """Return the cluster, and the full names of its two secrets.
 
-    :raises ConfigurationError: what is wrong with this cluster, whatever the others are.
+    :raises ConfigurationError: what is wrong with this cluster, independent of the others.
     """
     if not isinstance(given, Mapping):
         raise ConfigurationError(f"it is {_kind(given)}, not a mapping")

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From clusters, as people describe them, to the targets of the two modules, and to a summary.
+"""Turns clusters into the targets of the two modules, and their results into a summary.
 
-The filters and the report are thin layers over these, and these over ``workflows/provision/steps``.
+The filters and the report are thin layers over this module, which uses ``workflows/provision/steps``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["gcp_targets", "info_targets", "kubernetes_targets", "summary_rows"]
 
 
 def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
-    """The targets of ``gcp_pull_secret``: workflow 1, for the clusters that have no problem.
+    """Return the targets of ``gcp_pull_secret``, for the clusters without a problem.
 
     :raises ClusterError: there is no list of clusters.
     """
@@ -30,9 +30,10 @@ def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
 
 
 def info_targets(clusters: Any) -> list[dict[str, Any]]:
-    """The targets of ``pull_secret_info``. A cluster that is described wrongly is one that says what is wrong.
+    """Return the targets of ``k8s_pull_secret``, for the clusters whose secret was stored.
 
-    :raises ClusterError: there is no list of clusters.
+    :param stored: the result of ``gcp_pull_secret``; it has no cluster with a problem.
+    :raises ClusterError: there is no list of clusters, or no such result.
     """
     return [
         {"id": one.name, "problem": one.problem or "it cannot be read"}

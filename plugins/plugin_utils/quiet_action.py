@@ -36,7 +36,7 @@ _display = Display()
 class QuietAction(ActionBase):
     """An action plugin whose arguments no callback sees, and whose result shows none of their secrets.
 
-    ``MODULE`` is the fully qualified name of its module, if it has one that runs.
+    ``MODULE`` is the full name of its module, if it runs one.
     """
 
     MODULE: ClassVar[str]
@@ -44,21 +44,21 @@ class QuietAction(ActionBase):
     _given: dict[str, Any] | None = None
 
     def spec(self) -> dict[str, Any]:
-        """The argument spec, which says by ``no_log`` what is secret."""
+        """Return the argument spec, which marks secrets with ``no_log``."""
         raise NotImplementedError
 
     def act(
         self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The plugin's own work; its result.
+        """Do the plugin's own work, and return its result.
 
         :param arguments: plain dictionaries, lists and scalars.
-        :param hidden: the texts that the result will not show; the plugin adds what it reads.
+        :param hidden: the texts that the result must not show; the plugin adds what it reads.
         """
         raise NotImplementedError
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        """Refuse what would show a secret, or do the work; the result without secrets."""
+        """Refuse what would show a secret, or do the work; return the result without secrets."""
         return safely(lambda: self._run(tmp, task_vars), AnsibleError)
 
     @ends_with_playbook
@@ -78,8 +78,8 @@ class QuietAction(ActionBase):
         return self._censored(shown) if in_item else shown
 
     def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
-        """Run the module in a process of its own."""
-        # A run of the adapter has the lock of its directory until its module has ended.
+        """Run the module in its own process."""
+        # A run of the adapter holds the lock of its directory until its module has ended.
         with finished_first():
             result: dict[str, Any] = self._execute_module(
                 module_name=self.MODULE, module_args=_Arguments(arguments), task_vars=task_vars
@@ -87,10 +87,10 @@ class QuietAction(ActionBase):
         return result
 
     def _taken(self) -> dict[str, Any]:
-        """The task's arguments, now out of callbacks' sight."""
+        """Return the task's arguments, which callbacks no longer see."""
         # A retried task runs again with the same action plugin.
         self._given = self._given or dict(self._task.args)
-        # What ansible-core 2.18 makes of a vault is no string, and would be looked at by nobody.
+        # ansible-core 2.18 turns a vault into a value that is not a string, which would not be checked.
         arguments: dict[str, Any] = as_module_argument(self._given)
         self._task.args = quiet_arguments(self.spec(), arguments)
         return arguments
@@ -132,7 +132,7 @@ class QuietAction(ActionBase):
 
 
 class _Arguments(dict):  # type: ignore[type-arg]
-    """A module's arguments; ansible-core prints them with ANSIBLE_DEBUG, so they print as nothing."""
+    """A module's arguments. ansible-core prints them with ANSIBLE_DEBUG, so they print as nothing."""
 
     def __repr__(self) -> str:
         return "(arguments not shown)"
@@ -143,7 +143,7 @@ def _failed(message: str) -> dict[str, Any]:
 
 
 def _looped(task_vars: Mapping[str, Any]) -> list[Any]:
-    """What Ansible adds to the result of an item: the item and, with ``extended``, the others."""
+    """Return what Ansible adds to the result of an item: the item and, with ``extended``, the others."""
     return [task_vars.get(str(task_vars.get("ansible_loop_var"))), task_vars.get("ansible_loop")]
 
 
@@ -154,7 +154,7 @@ def _holds(value: Any, hidden: set[str]) -> bool:
 
 
 def as_module_argument(value: Any) -> Any:
-    """The value as a module gets it, without Ansible's own kinds of strings, lists and dictionaries."""
+    """Return the value as a module gets it, without Ansible's own types of strings, lists and dictionaries."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):

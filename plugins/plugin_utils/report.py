@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the reports of both workflows share: variables by name in, a table and one result out."""
+"""Shared by the reports of both workflows: they read variables by name, print a table and return one result."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class ReportAction(QuietAction):
     COLUMNS: ClassVar[Columns] = PROVISION
 
     def rows(self, named: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """One row a cluster.
+        """Return one row per cluster.
 
-        :param named: what the options name; None for one that was left out.
+        :param named: the named variables; None for one that was left out.
         :raises ClusterError: there is no list of clusters.
         """
         raise NotImplementedError
@@ -69,13 +69,13 @@ class ReportAction(QuietAction):
             # By name: as arguments, a fleet and its results would be templated and copied value by value.
             value = task_vars.get(arguments[option]) if arguments[option] else None
             is_result = option in self.RESULTS
-            # An optional variable that is null says nothing.
+            # An optional variable that is null counts as not given.
             missing = value is None and not (option in self.OPTIONAL and arguments[option] in task_vars)
             if (missing and arguments[option]) or (is_result and not isinstance(value, Mapping)):
                 what = "a registered result" if is_result else "a variable"
                 return {"failed": True, "msg": f"{option} must be the name of {what}"}
             named[option] = value
-        # What a module returned holds no templates.
+        # A module's result holds no templates.
         named.update(
             (option, value_of(arguments[option], task_vars, self._templar))
             for option in self.VARIABLES
@@ -87,7 +87,7 @@ class ReportAction(QuietAction):
             _display.display("\n".join(["", *lines]))
         failed = [(row["cluster"], row["reason"]) for row in rows if row["failed"]]
         changed = (row["changed"] and not row["failed"] for row in rows)
-        # The modules have reported the changes; counting them again would double them.
+        # The modules have reported the changes; reporting them again would count them twice.
         result = {"changed": False, "clusters": rows, "summary": counts(len(rows), changed, len(failed))}
         if failed:
             result["msg"] = failure_text(failed, len(rows), "clusters")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the collection's roles take, read from the roles themselves."""
+"""Reads the variables of the collection's roles from the roles themselves."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def role_variables(role: str) -> dict[str, Mapping[str, Any]]:
 
 @functools.cache
 def known_names() -> frozenset[str]:
-    """The variables of all roles and playbooks: one file of variables may serve several playbooks.
+    """Return the variables of all roles and playbooks: one file of variables may serve several playbooks.
 
-    A playbook lists its own in variables of the play that end with ``_variables``; those of one cluster are its
-    keys.
+    A playbook lists its own in variables of the play that end with ``_variables``; those of one cluster are
+    its keys.
     """
     names = {*CLUSTER_KEYS, *(name for role in sorted(os.listdir(_ROLES)) for name in role_variables(role))}
     for playbook in sorted(glob.glob(os.path.join(_PLAYBOOKS, "*.yml"))):
@@ -56,7 +56,7 @@ def known_names() -> frozenset[str]:
 
 
 def registered_by(role: str) -> set[str]:
-    """The variables in which a role leaves its results."""
+    """Return the variables in which a role leaves its results."""
     parts = ("tasks", "handlers") if os.path.isdir(os.path.join(_ROLES, role, "handlers")) else ("tasks",)
     return {
         name for part in parts for name in _REGISTER.findall(_text(role, part, "main.yml").decode("utf-8"))
@@ -66,15 +66,15 @@ def registered_by(role: str) -> set[str]:
 def wrong_options(
     options: Mapping[str, Mapping[str, Any]], variables: Mapping[str, Any], templar: Any
 ) -> Iterator[str]:
-    """What is wrong with a role's variables, without their values."""
+    """Return what is wrong with a role's variables, without their values."""
     for name, spec in options.items():
         try:
             value = value_of(name, variables, templar)
-            # Null and an empty string say nothing: the role's tasks then leave the module its default.
+            # Null and an empty string count as not set: the role's tasks then use the module's default.
             if not is_given(value):
                 if spec.get("required") and "default" not in spec:
                     raise VariableError(f"{name} is required; give it a value")
-            # Clusters are checked one by one, and fail one by one, where their targets are made.
+            # Clusters are checked one by one, and fail one by one, when their targets are made.
             elif spec.get("elements") != "raw":
                 fitted(name, value, spec)
         except (VariableError, ConfigurationError) as error:

@@ -2,15 +2,15 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The log of an adapter's run, printed by the ansible-playbook that the run is a worker process of.
+"""Prints the log of an adapter's run through the ansible-playbook whose worker process it is.
 
-That ansible-playbook is killed now and then, and so is the process that started it, or the reader of what it
-prints leaves. ansible-core's workers do not notice any of this. A run finishes its clusters in each case.
+That ansible-playbook may be killed, or the process that started it, or the reader of its output may end.
+ansible-core's workers notice none of this. A run finishes its clusters in each case.
 
-Workers hand what they print to one thread of ansible-playbook, through a pipe. At the first line that it cannot
-write the thread ends, and ansible-playbook waits for ever for the result that the thread would have taken. It
-ends by itself when its worker process ends with an error, if there is room in the pipe. So a run prints only
-while what it prints can be written, and little at a time.
+Workers pass their output to one thread of ansible-playbook, through a pipe. That thread ends at the first
+line that it cannot write, and ansible-playbook then waits forever for the result. It ends by itself when its
+worker process ends with an error, if there is room in the pipe. So a run prints only while its output can be
+written, and little at a time.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ __all__ = ["Caller", "Output", "RunLog"]
 
 _display = Display()
 
-# Each call of display is a message to another process: after so many entries, or seconds.
+# Each call of display is a message to another process: after this number of entries, or seconds.
 _TOGETHER = 100
 _SOON_SECONDS = 1.0
 # One message, or two, fit into a pipe of 64 KiB.
 _MESSAGE_CHARACTERS = 16 * 1024
-# Between two looks at an output that is full.
+# Between two checks of a full output.
 _FULL_SECONDS = 0.05
-# In which the last entries have to be printed where nobody may read them.
+# Time limit for printing the last entries if nobody may read them.
 _LAST_SECONDS = 1.0
 
 
 class Output(enum.Enum):
-    """What ansible-playbook prints to: it takes a line now, is full, or has lost its reader (``head``)."""
+    """The state of ansible-playbook's output: ready for a line, full, or without a reader (``head``)."""
 
     READY = enum.auto()
     FULL = enum.auto()
@@ -56,8 +56,8 @@ class Output(enum.Enum):
 class Caller:
     """ansible-playbook, and the process that started it for an event source.
 
-    :param run_directory: where the event source looks for the result; None: no event source started the
-        run, and it may go on when the process that started ansible-playbook has ended.
+    :param run_directory: where the event source reads the result. None: no event source started the run, and
+        it may continue when the process that started ansible-playbook has ended.
     """
 
     def __init__(self, run_directory: Any) -> None:
@@ -65,15 +65,15 @@ class Caller:
         self._starter = _parent(self._playbook) if run_directory else None
 
     def is_there(self) -> bool:
-        """Whether the process that started the run still reads what is printed and returned."""
+        """Return whether the process that started the run still reads its output and result."""
         if os.getppid() != self._playbook:
             return False
         starter = _parent(self._playbook) if self._starter is not None else None
-        # The system may not say it just now: all files that may be open are.
+        # The system may not know now: the limit of open files may be reached.
         return starter is None or starter == self._starter
 
     def output(self) -> Output:
-        """Whether ansible-playbook can print; READY where the system does not say."""
+        """Return whether ansible-playbook can print; READY if the system does not know."""
         path = f"/proc/{self._playbook}/fd/1"
         try:
             mode = os.stat(path).st_mode
@@ -95,7 +95,7 @@ class Caller:
 
 
 def _parent(pid: int) -> int | None:
-    """Who started a process; None where the system does not say."""
+    """Return the parent of a process; None if the system does not know."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stream:
             return int(stream.read().rpartition(b")")[2].split()[1])
@@ -104,11 +104,11 @@ def _parent(pid: int) -> int | None:
 
 
 class RunLog:
-    """Prints the structured log, some entries at a time.  Thread-safe.
+    """Prints the structured log, some entries at a time. Thread-safe.
 
-    Only its own thread waits for ansible-playbook, and not the run, which holds the lock.
+    Only its own thread waits for ansible-playbook. The run, which holds the lock, does not.
 
-    :param stop: set where the run is to end.
+    :param stop: set when the run must end.
     """
 
     def __init__(self, caller: Caller, stop: threading.Event | None = None) -> None:
@@ -122,7 +122,7 @@ class RunLog:
         self._thread.start()
 
     def add(self, entry: Mapping[str, Any], logging: Any) -> None:
-        """One entry, at the configured level and in the configured format."""
+        """Add one entry, at the configured level and in the configured format."""
         line = render(entry, level=logging.level, form=logging.format)
         if line is None:
             return
@@ -132,14 +132,14 @@ class RunLog:
                 self._some.notify()
 
     def is_lost(self) -> bool:
-        """Whether the last entries may have been what ended ansible-playbook's thread.
+        """Return whether the last entries may have ended ansible-playbook's thread.
 
-        A reader that goes while these are still on their way to ansible-playbook is not seen here.
+        A reader that ends while these are still on their way is not noticed here.
         """
         return self._unsure and self._output() is Output.CLOSED
 
     def close(self) -> None:
-        """Print what is left; where nobody may read any more, for a moment only."""
+        """Print the remaining entries; only for a moment if nobody may read them."""
         with self._some:
             self._ended = True
             self._some.notify()
@@ -171,7 +171,7 @@ class RunLog:
                     _display.display("\n".join(lines))
 
     def _next(self) -> list[str]:
-        """The next entries to be printed, taken from those that wait."""
+        """Return the next waiting entries to print."""
         with self._some:
             count, size = 0, 0
             for line in self._lines[:_TOGETHER]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table that a run ends with."""
+"""The table at the end of a run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["HOSTED", "PROVISION", "ROWS", "Columns", "aligned", "table"]
 
 
 class Columns(NamedTuple):
-    """What stands between a cluster's name and its result: header -> key of a row.
+    """The columns between a cluster's name and its result: header to key of a row.
 
-    :param half: where something may be done before a failure -> whether a row says that it was.
+    :param half: the system that may have changed before a failure, to whether a row shows that.
     """
 
     headers: Mapping[str, str]
@@ -37,14 +37,14 @@ HOSTED = Columns(
     {"ADDITIONAL": "additional", "GLOBAL SECRET": "global_secret", "NODES": "nodes"},
     {"in the hosted cluster": lambda row: bool(row["changed"])},
 )
-# A fleet's table has to fit on a screen: what changed or failed is shown, up to this many rows.
+# A fleet's table must fit on a screen: changed and failed clusters are shown, up to this many rows.
 ROWS = 40
 
 
 def table(
     rows: Sequence[Mapping[str, Any]], *, check_mode: bool = False, columns: Columns = PROVISION
 ) -> list[str]:
-    """Lines for people: a small fleet whole, of a large one what changed or failed."""
+    """Return lines for people: a small fleet completely, of a large one what changed or failed."""
     shown = list(rows) if len(rows) <= ROWS else [row for row in rows if row["failed"] or row["changed"]]
     cut = shown[:ROWS]
     headers = ("CLUSTER", *columns.headers, "RESULT")
@@ -63,7 +63,7 @@ def table(
 
 
 def aligned(cells: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table. The last column is as wide as it is."""
+    """Return the lines of a table. The last column is not padded."""
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]) - 1)]
     return [
         "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]]).rstrip()
@@ -80,7 +80,7 @@ def _counts(rows: Sequence[Mapping[str, Any]], check_mode: bool, columns: Column
     changed = sum(1 for row in rows if row["changed"] and not row["failed"])
     failed = sum(1 for row in rows if row["failed"])
     verbs = ("would change", "would fail") if check_mode else ("changed", "failed")
-    # As where workflow 1 went well and workflow 2 did not: neither unchanged nor done.
+    # For example, the first step succeeded and the second did not: neither unchanged nor done.
     done = [
         (where, sum(1 for row in rows if row["failed"] and was_done(row)))
         for where, was_done in columns.half.items()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The templates in a variable's value, and the variables that they use. Nothing is rendered."""
+"""Finds the templates in a variable's value, and the variables that they use. Renders nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _JINJA = Environment(autoescape=True)
 
 
 def templates(value: Any) -> Iterator[str]:
-    """Every text of a value that Ansible takes for a template, keys of mappings too."""
+    """Yield every text of a value that Ansible treats as a template, including keys of mappings."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from templates(name)
@@ -33,7 +33,7 @@ def templates(value: Any) -> Iterator[str]:
 
 
 def used(value: Any) -> Iterator[str]:
-    """The variables that the templates in a value read; a template that Jinja cannot parse reads none."""
+    """Return the variables that the templates in a value read; a template that Jinja cannot parse reads none."""
     for text in dict.fromkeys(templates(value)):
         try:
             parsed = _JINJA.parse(text)
@@ -52,5 +52,7 @@ def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
 
 
 def is_unsafe(value: Any) -> bool:
-    """Whether it is ``!unsafe``, or came from a module: Ansible takes no such text for a template."""
+    """Return whether it is ``!unsafe``, or came from a module: Ansible does not treat such a text as a
+    template.
+    """
     return bool(getattr(value, "__UNSAFE__", False))

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The values of Ansible variables, read from the raw variables and never guessed.
+"""Evaluates Ansible variables from the raw variables, without guessing.
 
-Jinja's ``x | default('')`` and ``x is defined`` cannot tell a variable that nobody has given from one whose
-value refers to something undefined.  Here a name that is absent from the raw variables is not given; one that
-is present is evaluated with all that is in it, and an undefined reference is an error.
+Jinja's ``x | default('')`` and ``x is defined`` cannot tell a missing variable from one whose value refers to
+something undefined. Here a name that is absent from the raw variables is not given. A name that is present is
+evaluated with everything in it, and an undefined reference is an error.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class VariableError(AnsibleLookupError):
 
 
 def given(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> dict[str, Any]:
-    """Those of the variables that say something, by name; null and an empty string say nothing.
+    """Return the given variables by name; null and an empty string count as not given.
 
-    :param variables: the raw variables, as Ansible hands them to a lookup or an action plugin.
+    :param variables: the raw variables, as Ansible passes them to a lookup or an action plugin.
     :param templar: Ansible's, with these variables.
     :raises VariableError: a value cannot be evaluated.
     """
@@ -40,9 +40,9 @@ def given(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> d
 
 
 def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
-    """The variable's value with all that is in it, or None where there is no such variable.
+    """Return the variable's evaluated value, or None if there is no such variable.
 
-    :raises VariableError: it cannot be evaluated, or has a date, which YAML makes of 2026-01-02.
+    :raises VariableError: it cannot be evaluated, or has a date, such as an unquoted 2026-01-02.
     """
     value = _evaluated(name, variables, templar)
     problem = not_in_json(value, shown(name))
@@ -53,17 +53,17 @@ def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
 
 def _evaluated(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
     raw = variables.get(name)
-    # Thousands of clusters seldom have a template among them, and copying them takes seconds.
+    # Thousands of clusters rarely contain a template, and copying them takes seconds.
     if _is_literal(raw):
         return raw
     try:
         value = decrypted(templar.template(raw, fail_on_undefined=True))
-        # Here, since a newer ansible-core evaluates what ``hostvars`` hold when it is read.
+        # Here, because a newer ansible-core evaluates the content of ``hostvars`` when it is read.
         is_template = not _is_literal(value) and _is_template(value, templar)
     except Exception as error:  # noqa: BLE001 - a template's error, or that of any plugin in it
         if type(error).__name__ == "AnsibleValueOmittedError":
             return None
-        # Ansible quotes in the error what the variable holds, with any docker config that is in it.
+        # Ansible's error quotes the variable, with any docker config in it.
         raise VariableError(f"{shown(name)}: {_reason(error, raw, variables)}") from None
     if is_template:
         raise VariableError(
@@ -71,12 +71,12 @@ def _evaluated(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
             "hostvars uses an undefined variable; define that variable, or mark text that contains braces as "
             "!unsafe"
         )
-    # What ``omit`` is until ansible-core 2.18; a newer one raises the error above.
+    # The value of ``omit`` up to ansible-core 2.18; a newer one raises the error above.
     return None if isinstance(value, str) and value == variables.get("omit") else value
 
 
 def named(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> dict[str, bool]:
-    """The same names, each with true. A list or a mapping says something, and is not evaluated.
+    """Return the given names, each with true. A list or a mapping counts as given, and is not evaluated.
 
     :raises VariableError: a value cannot be evaluated.
     """
@@ -87,7 +87,7 @@ def named(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> d
 
 
 def unusable(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> Iterator[str]:
-    """What is wrong with those of the variables that cannot be evaluated."""
+    """Return what is wrong with those of the variables that cannot be evaluated."""
     for name in names:
         try:
             value_of(name, variables, templar)
@@ -96,7 +96,7 @@ def unusable(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -
 
 
 def _is_literal(raw: Any) -> bool:
-    """Whether nothing in a value is a template; a vault's value is not known to be one or none."""
+    """Return whether a value has no template; a vault's value is unknown."""
     if isinstance(raw, str):
         return "{" not in raw and not raw.startswith("#jinja2:")
     if isinstance(raw, dict):
@@ -107,7 +107,9 @@ def _is_literal(raw: Any) -> bool:
 
 
 def _is_template(value: Any, templar: Any) -> bool:
-    """Whether a text in an evaluated value is one: ansible-core 2.18 leaves it so where ``hostvars`` fail."""
+    """Return whether a text in an evaluated value is a template: ansible-core 2.18 leaves it so if
+    ``hostvars`` fail.
+    """
     if isinstance(value, dict):
         return any(_is_template(item, templar) for pair in value.items() for item in pair)
     if isinstance(value, (list, tuple)):
@@ -139,7 +141,7 @@ def _is_of_vault(error: BaseException | None) -> bool:
 
 
 def _absent(raw: Any, variables: Mapping[str, Any], seen: set[str]) -> Iterator[str]:
-    """Names without a variable that a value's templates use, or those of the variables that they use."""
+    """Return names without a variable that a value's templates use, directly or through other variables."""
     for name in used(raw):
         if name in seen:
             continue

@@ -22,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 __all__ = ["MonitoringServer"]
 
 _LOGGER = logging.getLogger("hyperfleet.pull_secret.surface")
-# Seconds for answers that are on their way when it ends.
+# Seconds to finish responses at the end.
 _LEAVE = 1.0
 _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -30,9 +30,10 @@ _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 class MonitoringServer:
     """Answers probes and Prometheus until it is closed.
 
-    A loop that does not turn answers nothing, and the liveness probe fails.
+    If the event loop hangs, it does not answer, and the liveness probe fails.
 
-    :param host: None is all addresses, which a pod's probes need. :param port: 0 takes a free one.
+    :param host: None means all addresses, which a pod's probes need.
+    :param port: 0 means any free port.
     """
 
     def __init__(self, recorder: MonitoringRecorder, *, port: int, host: str | None = None) -> None:
@@ -42,15 +43,15 @@ class MonitoringServer:
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> int:
-        """Listen; gives the port.
+        """Listen, and return the port.
 
-        :raises ConfigurationError: the port cannot be had.
+        :raises ConfigurationError: the port cannot be used.
         """
         application = web.Application()
         application.router.add_get("/healthz", self._healthz)
         application.router.add_get("/readyz", self._readyz)
         application.router.add_get("/metrics", self._metrics)
-        # Nobody reads a line for each probe; and the process does not end later for who reads slowly.
+        # No access log for each probe; and slow readers do not delay the end of the process.
         self._runner = web.AppRunner(
             application,
             access_log=None,
@@ -71,7 +72,7 @@ class MonitoringServer:
         return port
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()
@@ -86,6 +87,6 @@ class MonitoringServer:
 
     async def _metrics(self, request: web.Request) -> web.Response:
         encode, kind = choose_encoder(request.headers.get("Accept", ""))
-        # With thousands of clusters this takes seconds, and the loop has to turn.
+        # With thousands of clusters this takes seconds, and the loop must continue.
         body = await asyncio.to_thread(encode, self._recorder.metrics.registry)
         return web.Response(body=body, headers={**_NO_STORE, "Content-Type": kind})

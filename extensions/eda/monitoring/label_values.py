@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What may be a label's value.  Pure.
+"""Restricts the values of labels. Pure.
 
-Much of what is counted was said by others: a pod's termination message, an event's type. Each new value of
-a label is a series that Prometheus keeps, so only what is known, or a few of what has the right shape, gets
-through.
+Many counted values come from others: a pod's termination message, an event's type. Each new value of a label
+is a series that Prometheus stores. So only known values, or a limited number of valid ones, are accepted.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ _WORD = re.compile(r"[a-z][a-zA-Z0-9._-]{0,62}\Z")
 
 
 def cluster_label(value: Any) -> str:
-    """A cluster's id; else ``other``."""
+    """Return a cluster's id, or ``other``."""
     return value if isinstance(value, str) and _CLUSTER.match(value) else OTHER
 
 
 def bounded_number(value: Any, most: float) -> float | None:
-    """A number from 0 to ``most``, or None: a wrong one would spoil a counter for good."""
+    """Return a number from 0 to ``most``, or None: a wrong number would spoil a counter for good."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    # A huge int has no float; the comparison is exact all the same.
+    # A huge int has no float, but the comparison is exact.
     if not 0 <= value <= most or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return float(value)
 
 
 class LimitedLabels:
-    """Words of the right shape, as long as they are few; what comes after those is ``other``."""
+    """Accepts a limited number of valid words; later ones become ``other``."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._seen: set[str] = set()
 
     def __call__(self, value: Any) -> str:
-        """The word itself, or ``other``."""
+        """Return the word, or ``other``."""
         if not isinstance(value, str) or not _WORD.match(value):
             return OTHER
         if value not in self._seen:

@@ -51,11 +51,12 @@ class _JsonFormatter(logging.Formatter):
 def configure_logging(
     *, form: str = "json", level: str = "info", stream: TextIO | None = None
 ) -> Callable[[], None]:
-    """Log so from now on; gives what takes it back.
+    """Configure the log, and return a function that restores it.
 
-    :param form: ``json`` or ``text``. :param level: ``debug``, ``info``, ``warn`` or ``error``.
-    :param stream: where to; standard error, as ansible-rulebook does, unless it is given.
-    :raises ConfigurationError: neither of these.
+    :param form: ``json`` or ``text``.
+    :param level: ``debug``, ``info``, ``warn`` or ``error``.
+    :param stream: the output; by default standard error, as in ansible-rulebook.
+    :raises ConfigurationError: the form or the level is invalid.
     """
     if form not in ("json", "text"):
         raise ConfigurationError("logging.format must be json or text")

@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model impor
 
 __all__ = ["CLUSTERS", "GARBAGE", "AdapterMetrics"]
 
-# Values of the label cluster_id, with the option; what comes after those is "other".
+# Maximum values of the optional label cluster_id; later ones are "other".
 CLUSTERS = 10_000
 # What becomes of a message that is no event.
 GARBAGE = "garbage"
@@ -28,7 +28,8 @@ _JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
 _RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
 _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _RETRIES = (0, 1, 2, 3, 5, 10, 20, 50)
-# A series that begins with what it counts has no rate: no rule would see a first error, no panel a Secret.
+# A series that starts with its first count has no rate: no rule would see a first error, no panel a first
+# Secret.
 _EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
 _ERRORS = ("401", "403", "500", "503", "504", "none")
 _USUAL = {
@@ -38,14 +39,14 @@ _USUAL = {
 
 
 class AdapterMetrics:
-    """All metrics of one adapter, in a registry of their own.
+    """All metrics of one adapter, in their own registry.
 
-    :param per_cluster: whether Jobs are counted by cluster; as many series as there are clusters.
+    :param per_cluster: whether Jobs are counted by cluster; this makes as many series as there are clusters.
     :param clock: seconds, monotonic.
     """
 
     def __init__(self, *, per_cluster: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
-        # Twice the series for a time that nobody asks for; the library has but this switch.
+        # The library's only switch for the unused creation times, which would double the series.
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry(auto_describe=True)
         self._per_cluster = per_cluster
@@ -160,7 +161,7 @@ class AdapterMetrics:
         return longest
 
     def count(self, result: Any) -> None:
-        """Count what a run's result says; whatever it is, this does not raise."""
+        """Count a run's result. Never raises, whatever it is."""
         for row in run_results.cluster_rows(result):
             self.clusters.labels(row.outcome).inc()
             if row.kind:
@@ -188,7 +189,7 @@ class AdapterMetrics:
         return (cluster,)
 
     def _expect_job_end(self, by: tuple[str, ...]) -> None:
-        """A Job will end: both ends of it are 0 until then, so that its end has a rate."""
+        """Create both ends of a Job as 0 in advance, so that the end has a rate."""
         for result in run_results.RESULTS:
             self.jobs.labels(result, *by)
 
@@ -219,7 +220,7 @@ class AdapterMetrics:
             self.call_duration[api].add((operation,), seconds / count)
 
     def _forget(self, cluster: str) -> None:
-        """A cluster that is gone keeps no series."""
+        """Remove the series of a deleted cluster."""
         self._clusters_with_series.discard(cluster)
         for metric in (self.created, self.versions):
             _remove(metric, cluster)
@@ -228,7 +229,7 @@ class AdapterMetrics:
 
 
 def _add(metric: Counter, by: tuple[str, ...], number: int) -> None:
-    # The library refuses labels() of what has none.
+    # The library refuses labels() of a metric without any.
     (metric.labels(*by) if by else metric).inc(number)
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the adapter can do its work now.  Pure."""
+"""Whether the adapter can work now. Pure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 
 __all__ = ["HUNG_AFTER_SECONDS", "Readiness"]
 
-# Seconds after which a run is taken for hung: it never waits for Jobs, and each cluster has its time limit.
+# Seconds after which a run counts as hanging: it never waits for Jobs, and each cluster has a time limit.
 HUNG_AFTER_SECONDS = 900.0
 
 
 @dataclass
 class Readiness:
-    """What is known of the process; times are monotonic seconds.
+    """The state of the process; times are monotonic seconds.
 
-    :param connected: None where nothing was heard of the broker yet.
-    :param run_begins: when each run that goes on was begun.
+    :param connected: None before the first report of the broker.
+    :param run_begins: the start of each current run.
     """
 
     configured: bool = False
@@ -28,12 +28,12 @@ class Readiness:
     run_begins: list[float] = field(default_factory=list)
 
     def run_ended(self, now: float, seconds: float) -> None:
-        """A run that took so long has ended: the one whose begin fits best."""
+        """A run of this duration has ended: remove the start that fits best."""
         if self.run_begins:
             self.run_begins.remove(min(self.run_begins, key=lambda begun: abs(now - seconds - begun)))
 
     def unready(self, now: float) -> dict[str, str]:
-        """What is in the way, by what it is about; nothing: it is ready."""
+        """Return the problems by topic; empty if it is ready."""
         found: dict[str, str] = {}
         if not self.configured:
             found["configuration"] = "not loaded"

@@ -39,11 +39,11 @@ class RecentMaximum:
         self._names = tuple(labels)
         self._clock = clock
         self._lock = threading.Lock()
-        # Each with what is smaller and older left out, so that the first one is the largest.
+        # Without smaller and older values, so that the first one is the largest.
         self._values: dict[_Labels, deque[tuple[float, float]]] = {}
 
     def add(self, labels: _Labels, value: float) -> None:
-        """Something took this long just now."""
+        """Add a value of now."""
         with self._lock:
             values = self._values.setdefault(labels, deque())
             self._drop_old(values)
@@ -52,7 +52,7 @@ class RecentMaximum:
             values.append((self._clock(), value))
 
     def describe(self) -> Iterable[Metric]:
-        """For the registry, which refuses a name that is there."""
+        """For the registry, which refuses a duplicate name."""
         return [self._family()]
 
     def collect(self) -> Iterable[Metric]:
@@ -69,7 +69,7 @@ class RecentMaximum:
         return [family]
 
     def _drop_old(self, values: deque[tuple[float, float]]) -> None:
-        # Also where nobody ever collects.
+        # Also if nobody ever collects.
         oldest = self._clock() - WINDOW
         while values and values[0][0] < oldest:
             values.popleft()

@@ -24,15 +24,15 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorde
 
 __all__ = ["MonitoringRecorder"]
 
-# Kinds of events, and of garbage: each is a series.
+# Kinds of events and of garbage: each is a series.
 _KINDS = 16
 
 
 class MonitoringRecorder(ActivityRecorder):
-    """Records events, runs and the broker's connection.  No method raises, whatever it is given.
+    """Records events, runs and the broker's connection. No method ever raises.
 
     :param per_cluster: whether Jobs are counted by cluster.
-    :param hung_after: seconds after which a run is taken for hung.
+    :param hung_after: seconds after which a run counts as hanging.
     :param clock: seconds, monotonic.
     """
 
@@ -48,11 +48,11 @@ class MonitoringRecorder(ActivityRecorder):
         self.state = Readiness(hung_after=hung_after)
         self._events = LimitedLabels(_KINDS)
         self._garbage = LimitedLabels(_KINDS)
-        # Until there was a run, rules count from the start.
+        # Before the first run, rules count from the start.
         self.metrics.last_run.set_to_current_time()
 
     def configured(self, loaded: bool = True) -> None:
-        """The adapter's configuration was read, or can no longer be."""
+        """The adapter's configuration was read, or can no longer be read."""
         self.state.configured = loaded
 
     def event(self, kind: str) -> None:
@@ -60,16 +60,16 @@ class MonitoringRecorder(ActivityRecorder):
         self.metrics.received.labels(self._events(kind)).inc()
 
     def garbage(self, kind: str) -> None:
-        """A message, or a part of it, was of no use; ``acknowledged`` does not count it."""
+        """A message, or a part of it, was unusable; ``acknowledged`` does not count it."""
         self.metrics.garbage.labels(self._garbage(kind)).inc()
         self.metrics.processed.labels(GARBAGE).inc()
 
     def acknowledged(self, n: int, result: str = "success") -> None:
-        """So many messages with events were acknowledged; ``failure``: a cluster of theirs failed."""
+        """Messages with events were acknowledged; ``failure``: one of their clusters failed."""
         self.metrics.processed.labels(result if result in RESULTS else "failure").inc(max(0, n))
 
     def batch(self, size: int) -> None:
-        """A run is to look at so many clusters."""
+        """A run with this number of clusters is requested."""
         self.metrics.batch.observe(max(0, size))
 
     def run_started(self) -> None:
@@ -78,7 +78,10 @@ class MonitoringRecorder(ActivityRecorder):
         self.metrics.running.set(len(self.state.run_begins))
 
     def run_ended(self, result: Mapping[str, Any] | None, seconds: float) -> None:
-        """A run ended after so long; :param result: what it wrote down, None where it died before."""
+        """A run ended after this time.
+
+        :param result: the result that it wrote; None if it died before.
+        """
         self.state.run_ended(self._clock(), seconds)
         self.metrics.running.set(len(self.state.run_begins))
         self.metrics.run_seconds.observe(max(0.0, seconds))
@@ -93,16 +96,16 @@ class MonitoringRecorder(ActivityRecorder):
         self.metrics.connected.set(1 if connected else 0)
 
     def waiting(self, n: int) -> None:
-        """So many clusters wait for a run."""
+        """This number of clusters waits for a run."""
         self.metrics.waiting.set(max(0, n))
 
     def unready(self) -> dict[str, str]:
-        """What keeps the adapter from its work, by what it is about; nothing: it is ready."""
+        """Return what prevents the adapter's work, by topic; empty if it is ready."""
         return self.state.unready(self._clock())
 
 
 def _verdict(result: Any) -> str:
-    """A run in which a cluster failed is a failure; one that wrote nothing down has died."""
+    """A run with a failed cluster is a failure; a run without a result has died."""
     if result is None:
         return "died"
     clusters = result.get("clusters") if isinstance(result, Mapping) else None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run's result as what is counted of it.  Pure, and never raises: it was written by others."""
+"""Extracts the counts from a run's result. Pure, and never raises, because others wrote it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = [
     "run_requests",
 ]
 
-# What became of a cluster in a run.
+# The outcomes of a cluster in a run.
 OUTCOMES = ("reported", "discarded", "gone", "failed")
 # The name of the label's value, by the result's own word.
 REPORTS = {"accepted": "success", "discarded": "discarded", "failed": "failure"}
 RESULTS = ("success", "failure")
-# What a request is made again after, unless the Job ends before.
+# Status codes that the Job retries.
 _RETRIED = frozenset({"408", "429", "500", "502", "503", "504", "none"})
-# More than any Job can mean: a day, and more requests than it makes in one.
+# Upper limits for a Job: a day, and more requests than it ever sends.
 _SECONDS = 86400.0
 _CALLS = 100_000
 # Of one termination message, which has 4096 bytes.
@@ -40,7 +40,7 @@ _ENTRIES = 64
 
 @dataclass(frozen=True)
 class RequestCount:
-    """Requests of one operation with one answer; ``seconds`` of all of them together."""
+    """Requests of one operation with one status; ``seconds`` of all of them together."""
 
     operation: str
     status: str
@@ -50,10 +50,10 @@ class RequestCount:
 
 @dataclass(frozen=True)
 class JobReport:
-    """What a Job said of itself at its end.
+    """The result that a Job left at its end.
 
-    :param kind: why it failed; None where it did not.
-    :param retries: requests that were not answered, or so that the Job makes them again.
+    :param kind: of the failure; None without one.
+    :param retries: requests without a response, or with one that the Job retries.
     """
 
     result: str
@@ -70,9 +70,9 @@ class JobReport:
 class ClusterRow:
     """One cluster of a run.
 
-    :param kind: why it failed; None where it did not.
+    :param kind: of the failure; None without one.
     :param reports: by the label's value.
-    :param ended: whether nothing of the cluster is left to be counted.
+    :param ended: whether nothing of the cluster is left to count.
     """
 
     cluster: str
@@ -85,7 +85,7 @@ class ClusterRow:
 
 
 def cluster_rows(result: Any) -> Iterator[ClusterRow]:
-    """The clusters of a result; what has not the shape of one is left out."""
+    """Return the clusters of a result; invalid ones are left out."""
     clusters = result.get("clusters") if isinstance(result, Mapping) else None
     for one in clusters if isinstance(clusters, list) else ():
         if isinstance(one, Mapping):
@@ -93,7 +93,7 @@ def cluster_rows(result: Any) -> Iterator[ClusterRow]:
 
 
 def run_requests(result: Any) -> Iterator[tuple[str, tuple[RequestCount, ...]]]:
-    """By place (``gcp``, ``k8s``), a run's requests beside the Jobs'; no counts of another shape."""
+    """Return by service (``gcp``, ``k8s``) a run's requests besides the Jobs'; invalid counts are left out."""
     if isinstance(result, Mapping):
         yield "gcp", tuple(_calls(result.get("gcp_api_calls"), gcp=True))
         yield "k8s", tuple(_calls(result.get("k8s_api_calls"), gcp=False))
@@ -119,7 +119,7 @@ def _row(one: Mapping[str, Any]) -> ClusterRow:
 
 
 def _job(said: Mapping[str, Any]) -> JobReport:
-    # What says nothing of the kind did not end well: a pod that was killed writes what it likes.
+    # A result without an outcome counts as a failure: a killed pod may write anything.
     result = "success" if said.get("result") == "success" else "failure"
     gcp = tuple(_calls(said.get("gcp_api_calls"), gcp=True))
     k8s = tuple(_calls(said.get("k8s_api_calls"), gcp=False))
@@ -154,5 +154,5 @@ def _calls(entries: Any, *, gcp: bool) -> Iterator[RequestCount]:
 
 
 def _whole(value: Any, most: int) -> int:
-    """A number of things, 0 for anything else."""
+    """Return a count, or 0 for anything else."""
     return int(label_values.bounded_number(value, most) or 0)

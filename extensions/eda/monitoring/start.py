@@ -19,11 +19,11 @@ __all__ = ["start_monitoring"]
 
 @asynccontextmanager
 async def start_monitoring(config: Any | None) -> AsyncIterator[ActivityRecorder]:
-    """Log as the configuration says, and serve its port; no port (0): nothing is served.
+    """Configure the log, and serve metrics and health on the port; with port 0, nothing is served.
 
-    :param config: an AdapterConfig; of it ``metrics`` and ``logging`` are used. None: nothing is recorded or
-        served, and nothing changed of the log.
-    :raises ConfigurationError: the port cannot be had, or a package is missing.
+    :param config: an AdapterConfig, of which ``metrics`` and ``logging`` are used. None: nothing is recorded
+        or served, and the log is unchanged.
+    :raises ConfigurationError: the port cannot be used, or a package is missing.
     """
     if config is None:
         yield ActivityRecorder()

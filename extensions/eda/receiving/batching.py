@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collects events into batches: each cluster once, and in at most one run at a time.  Pure.
+"""Collects events into batches: each cluster once, and in at most one run at a time. Pure.
 
-Only the newest message of a pending cluster stays unacknowledged.  Older ones are acknowledged at once: even if
+Only the newest message of a pending cluster stays unacknowledged. Older ones are acknowledged at once: if
 this process dies, the broker still has one message that names the cluster.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 __all__ = ["Batch", "BatchQueue", "PendingCluster"]
 
-# Seconds that clusters wait whose run died: for the second try, doubled for each after that.
+# Seconds before the second attempt for clusters whose run died, doubled for each later one.
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
 
@@ -26,9 +26,9 @@ _LONGEST_PAUSE = 30.0
 class PendingCluster:
     """A cluster that waits for a run.
 
-    :param token: the message to be acknowledged after it; None where there was none.
+    :param token: the message to acknowledge afterwards; None without one.
     :param since: when it began to wait.
-    :param after: not to be taken before.
+    :param after: the earliest time of its run.
     :param tries: runs that died with it.
     """
 
@@ -52,7 +52,7 @@ class Batch:
 
     @property
     def tokens(self) -> list[Any]:
-        """The messages to be acknowledged when the run has ended."""
+        """The messages to acknowledge at the end of the run."""
         return [one.token for one in self.clusters if one.token is not None]
 
     @property
@@ -61,11 +61,11 @@ class Batch:
 
 
 class BatchQueue:
-    """The clusters that wait for a run, and the batch that a run has.  There is one run at a time.
+    """The clusters that wait for a run, and the batch of the current run. There is one run at a time.
 
     :param size: clusters in a batch.
-    :param window: seconds for which events are collected, from the first that waits.
-    :param tries: runs that may die with a cluster before its message is acknowledged all the same.
+    :param window: seconds for which events are collected, from the first one.
+    :param tries: how many runs may die with a cluster before its message is acknowledged anyway.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class BatchQueue:
         return len(self._pending)
 
     def add(self, cluster_id: str, token: Any = None, traceparent: str | None = None) -> list[Any]:
-        """Queue a cluster, for an event or without one; returns the tokens that need no run any more."""
+        """Queue a cluster, with or without an event; return the tokens that need no run any more."""
         known = self._pending.get(cluster_id)
         if known is None:
             self._pending[cluster_id] = PendingCluster(cluster_id, self._clock(), token, traceparent)
@@ -95,7 +95,7 @@ class BatchQueue:
         return [former]
 
     def ready(self, orphaned: Collection[str] = ()) -> float | None:
-        """Seconds until ``take`` has something to give, 0: now; None: nothing waits.
+        """Return the seconds until ``take`` has a batch, 0: now; None: nothing waits.
 
         :param orphaned: clusters that another process' run works on.
         """
@@ -110,7 +110,7 @@ class BatchQueue:
         return None if first is None else max(0.0, first - now)
 
     def take(self, orphaned: Collection[str] = ()) -> Batch:
-        """The next batch, longest wait first.  It is the run's until ``done`` or ``requeue_failed``."""
+        """Return the next batch, longest wait first. It stays the run's until ``done`` or ``requeue_failed``."""
         now = self._clock()
         free = (one for one in self._pending.values() if one.after <= now and one.cluster_id not in orphaned)
         chosen = sorted(free, key=lambda one: one.since)[: self._size]
@@ -120,15 +120,15 @@ class BatchQueue:
         return self._running
 
     def done(self) -> list[Any]:
-        """The run has ended with a result; returns the tokens to acknowledge."""
+        """The run has ended with a result; return the tokens to acknowledge."""
         batch, self._running = self._running, Batch()
         return batch.tokens
 
     def requeue_failed(self, stopped: Collection[str] | None = None) -> tuple[list[Any], list[str]]:
-        """The run has ended without a result: queue its clusters again, unless they have used up their tries.
+        """The run has ended without a result: queue its clusters again, unless their attempts are used up.
 
-        :param stopped: the clusters that this holds for, where the run has done the others; None: all.
-        :return: the tokens to be acknowledged, and the clusters that are given up.
+        :param stopped: the clusters without a result, if the run has done the others; None: all.
+        :return: the tokens to acknowledge, and the clusters that are given up.
         """
         batch, self._running = self._running, Batch()
         now = self._clock()
@@ -146,7 +146,7 @@ class BatchQueue:
                 continue
             one.after = now + min(_FIRST_PAUSE * 2.0 ** min(one.tries - 1, 30), _LONGEST_PAUSE)
             if newer is not None:
-                # A new event came meanwhile; its message stands for both.
+                # A new event came meanwhile; its message covers both.
                 tokens += [one.token] if one.token is not None and newer.token is not None else []
                 one.token = newer.token if newer.token is not None else one.token
                 one.traceparent = newer.traceparent or one.traceparent
@@ -154,6 +154,6 @@ class BatchQueue:
         return tokens, given_up
 
     def unacknowledged(self) -> list[Any]:
-        """The tokens of all pending clusters and of the running batch."""
+        """Return the tokens of all pending clusters and of the running batch."""
         waiting: Iterable[PendingCluster] = (*self._pending.values(), *self._running.clusters)
         return [one.token for one in waiting if one.token is not None]

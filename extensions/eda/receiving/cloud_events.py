@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a message says: the clusters that a CloudEvent, or something like one, names.  Pure.
+"""Reads the clusters in a message: a CloudEvent, or something similar. Pure.
 
-Read leniently, as the sentinel's own events lack what the specification asks for: no content type, no
-``time``, any type, any source. Only the cluster's id counts; it stands in ``data.id`` of a structured event
-(JSON with an envelope), and in ``id`` of the body where the envelope is in headers (binary mode).
+It is lenient, because the sentinel's own events lack what the specification requires: no content type, no
+``time``, any type, any source. Only the cluster's id matters. It is in ``data.id`` of a structured event
+(JSON with an envelope), and in ``id`` of the body if the envelope is in headers (binary mode).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.traci
 
 __all__ = ["GARBAGE", "LARGEST", "MOST", "Event", "Read", "read_message"]
 
-# Bytes of a message: the brokers' own limits are far above what an event of the sentinel has.
+# Maximum bytes of a message: the brokers' own limits are far above an event of the sentinel.
 LARGEST = 1024 * 1024
-# Events of one message: more than there are clusters. A broker bounds how many messages are held, and not
-# what is in them.
+# Maximum events of one message: more than there are clusters. A broker limits the number of messages, not
+# their content.
 MOST = 10_000
-# Why a message, or an event in it, is of no use. A fixed list, since metrics have it as a label.
+# Why a message, or an event in it, is unusable. A fixed list, because metrics use it as a label.
 GARBAGE = ("too_large", "too_many", "not_json", "not_an_event", "no_data", "no_id", "bad_id")
 _UNKNOWN = "unknown"
-# How HTTP, AMQP and Pub/Sub mark the attributes of a binary event.
+# The prefixes of a binary event's attributes in HTTP, AMQP and Pub/Sub.
 _PREFIXES = ("ce-", "ce_", "cloudevents:", "cloudevents_")
-# What may be a label of a metric, and stand in a log.
+# The characters allowed in a metric's label and in a log.
 _TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
 
@@ -44,8 +44,8 @@ _TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 class Event:
     """One event about one cluster.
 
-    :param type: ``unknown`` where it has none that can be shown.
-    :param traceparent: of W3C Trace Context; None where it has none that is one.
+    :param type: ``unknown`` without a printable one.
+    :param traceparent: of W3C Trace Context; None without a valid one.
     """
 
     cluster_id: str
@@ -55,7 +55,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Read:
-    """What a message holds: events, and a word of ``GARBAGE`` for each thing that is of no use."""
+    """The content of a message: events, and a word of ``GARBAGE`` for each unusable part."""
 
     events: tuple[Event, ...] = ()
     garbage: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class _Garbage(Exception):
 
 
 def read_message(body: bytes, headers: Mapping[str, Any] | None = None) -> Read:
-    """Read one message.  Never raises, whatever it holds.
+    """Read one message. Never raises, whatever it holds.
 
     :param headers: of HTTP or AMQP, or Pub/Sub's attributes; their names in any case.
     """
@@ -121,7 +121,7 @@ def _event(document: Any, headers: Mapping[str, Any]) -> Event:
 
 
 def _data(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The event's data; some senders put JSON as a text, or as base64."""
+    """Return the event's data; some senders put JSON into a string, or into base64."""
     data = document.get("data")
     encoded = document.get("data_base64")
     if data is None and isinstance(encoded, str):
@@ -140,10 +140,10 @@ def _data(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _values(envelope: Mapping[str, Any], headers: Mapping[str, Any], name: str) -> Iterator[str]:
-    """What the envelope and the headers say of an attribute, in this order."""
+    """Return an attribute's values from the envelope and the headers, in this order."""
     found = [envelope.get(name), *(headers.get(prefix + name) for prefix in _PREFIXES)]
     if name == "traceparent":
-        # The transport's own, which every library that traces sets.
+        # The transport's own header, which every tracing library sets.
         found.append(headers.get(name))
     for value in found:
         if isinstance(value, bytes):

@@ -18,15 +18,15 @@ from typing import Any
 
 __all__ = ["KEEP_ALIVE_SECONDS", "ConnectionLimiter", "quiet_logger"]
 
-# Connections at once. A process often may have 1024 files.
+# Maximum connections at once. A process often may have 1024 files.
 _MAX_CONNECTIONS = 256
-# Seconds in which a first request's head has to be there, and in which the next one may come.
+# Seconds in which a first request's head must be complete, and in which the next one may come.
 _HEAD_SECONDS = 30.0
 KEEP_ALIVE_SECONDS = 75.0
 
 
 class _Quiet(logging.Filter):
-    """Of an exception only its type: its text quotes the request."""
+    """Keeps only the type of an exception: its message quotes the request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Every record is kept."""
@@ -57,13 +57,14 @@ class _Refused(asyncio.Protocol):
 class ConnectionLimiter:
     """Limits the connections of one runner.
 
-    :param most: connections at once; one more is closed. :param head: seconds for a first request's head.
+    :param most: maximum connections at once; further ones are closed.
+    :param head: seconds for a first request's head.
     """
 
     def __init__(self, library: Any, *, most: int = _MAX_CONNECTIONS, head: float = _HEAD_SECONDS) -> None:
         self._most = most
         self._head = head
-        # Connections that have not sent a whole head yet.
+        # Connections without a complete head.
         self._without_request: set[Any] = set()
 
         async def request_received(request: Any, handler: Any) -> Any:
@@ -74,9 +75,9 @@ class ConnectionLimiter:
 
     @asynccontextmanager
     async def open(self, runner: Any, host: str | None, port: int) -> AsyncIterator[list[tuple[Any, ...]]]:
-        """Listen for a runner that was set up; gives the addresses.
+        """Listen for a runner that was set up; return the addresses.
 
-        :raises OSError: the port cannot be had.
+        :raises OSError: the port cannot be used.
         """
         loop = asyncio.get_running_loop()
 

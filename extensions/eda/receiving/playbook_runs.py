@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One run after the other: an event is put, and the run's end waited for.
+"""Runs one playbook after the other: puts an event, and waits for the end of the run.
 
-That ansible-rulebook took an event means nothing, and nobody tells a source how a playbook ended. So the
-run itself says that it began (a lock) and how it ended (a file).
+ansible-rulebook accepts an event without a promise, and nobody tells a source how a playbook ended. So the
+run itself shows its start (a lock) and its end (a file).
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ __all__ = ["LOGGER", "PlaybookRuns"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
-# Seconds between two looks for a result, between two at the lock, and after which a run is spoken of.
+# Seconds between two checks for a result, between two checks of the lock, and after which a long run is
+# logged.
 _RESULT_POLL_SECONDS = 0.05
 _LOCK_PROBE_SECONDS = 0.2
 _LONG_RUN_SECONDS = 600.0
-# Seconds until a disk that is full may have room.
+# Seconds until a full disk may have room.
 _DISK_FULL_PAUSE_SECONDS = 5.0
-# Seconds after which an engine that was busy and is no longer has ended what it was asked for.
+# Seconds after which an engine that is no longer busy has finished the requested run.
 _IDLE_AFTER_WORK_SECONDS = 5.0
 
 
 class PlaybookRuns:
-    """:param start: seconds in which a run has to begin while the engine is idle.
-    :param busy: whether the engine runs an action, as far as that can be known.
+    """:param start: seconds in which a run must begin while the engine is idle.
+    :param busy: returns whether the engine runs an action, as far as that is known.
     """
 
     def __init__(
@@ -62,14 +63,14 @@ class PlaybookRuns:
         self._look = look
 
     async def run(self, batch: Batch) -> dict[str, Any] | None:
-        """Have a playbook run for these clusters; its result, or None where it died or did not begin."""
+        """Run a playbook for these clusters; return its result, or None if it died or did not begin."""
         begun = time.monotonic()
         directory = await self._directory(batch)
         try:
             await self._put(batch, directory)
             result = await self._end(directory)
         except BaseException:
-            # Else it would be reported as a run that never ends.
+            # Otherwise it would be reported as a run that never ends.
             self._recorder.run_ended(None, time.monotonic() - begun)
             raise
         directory.remove()
@@ -94,7 +95,7 @@ class PlaybookRuns:
             try:
                 await self._queue.put({"cluster_events": event})
                 return
-            except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
+            except Exception as error:  # noqa: BLE001 - the end of a source ends the rulebook
                 LOGGER.error("an event could not be queued (%s); trying again", type(error).__name__)
                 await asyncio.sleep(1.0)
 
@@ -111,7 +112,7 @@ class PlaybookRuns:
                 return result
             now = time.monotonic()
             if now - probed < _LOCK_PROBE_SECONDS:
-                # Not more often: a look takes the lock for an instant, and a run could find it taken.
+                # Not more often: a check takes the lock for an instant, and a run could find it taken.
                 await asyncio.sleep(self._look)
                 continue
             probed = now
@@ -120,7 +121,7 @@ class PlaybookRuns:
                     self._recorder.run_started()
                 started = True
             elif started:
-                # The lock may have been let go after the look at the result.
+                # The lock may have been released after the check for the result.
                 result = directory.result()
                 if result is None:
                     LOGGER.error("a run ended without a result; its clusters go into the next run")

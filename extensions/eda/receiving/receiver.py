@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The loop of the event source: messages in, batches out, acknowledged when their run has ended."""
+"""The loop of the event source: receives messages, runs batches, acknowledges messages after their run."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_dir
 
 __all__ = ["Receiver"]
 
-# Seconds between two looks at runs that a killed process left.
+# Seconds between two checks of runs that a killed process left.
 _ORPHAN_POLL_SECONDS = 0.5
-# What a message's clusters came to.
+# The results of a message's clusters.
 _SUCCESS, _FAILURE, _GARBAGE = "success", "failure", "garbage"
-# The kind of failure of clusters that a run did not begin, since it was ended before.
+# The kind of failure of clusters that a run did not begin, because it was stopped before.
 _STOPPED = "stopped"
 
 
 @dataclass(eq=False)
 class _Unacknowledged:
-    """A message, the number of its clusters that are not done, and whether one of them failed."""
+    """A message, the number of its pending clusters, and whether one of them failed."""
 
     token: Any
     parts: int
@@ -64,9 +64,9 @@ class Receiver:
         self._some_done = asyncio.Event()
 
     async def run(self) -> None:
-        """Never returns but with an exception; cancel it.
+        """Never returns except with an exception; cancel it.
 
-        :raises ConfigurationError: the broker cannot be used as it is described.
+        :raises ConfigurationError: the broker does not fit its description.
         """
         tasks = [
             asyncio.create_task(self._broker.run(self.take, self._recorder)),
@@ -83,12 +83,12 @@ class Receiver:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def take(self, message: Message) -> None:
-        """What the broker calls with each message; never raises."""
+        """Handle a message; never raises. Called by the broker."""
         found = read_message(message.body, message.headers)
         for word in found.garbage:
             self._recorder.garbage(word)
         if found.garbage:
-            # One line, however much there is in it.
+            # One line, however much garbage the message has.
             LOGGER.warning(
                 "an unusable message was acknowledged: %s", ", ".join(dict.fromkeys(found.garbage))
             )
@@ -117,7 +117,7 @@ class Receiver:
             done, self._done = self._done, []
             try:
                 await self._broker.acknowledge([message_state.token for message_state in done])
-            except Exception as error:  # noqa: BLE001 - what is not acknowledged is delivered again
+            except Exception as error:  # noqa: BLE001 - unacknowledged messages are delivered again
                 LOGGER.warning("%d messages were not acknowledged (%s)", len(done), type(error).__name__)
             for result in (_SUCCESS, _FAILURE):
                 if count := sum(message_state.result == result for message_state in done):
@@ -176,7 +176,7 @@ class Receiver:
 
     @staticmethod
     def _rows(batch: Batch, result: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
-        """What the run says of its clusters, by their ids; of no others."""
+        """Return the run's results for its clusters, by id; others are left out."""
         wanted = set(batch.ids)
         found = result["clusters"] if result is not None else ()
         return {row["id"]: row for row in found if isinstance(row.get("id"), str) and row["id"] in wanted}

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When a cluster is handled again without an event: its Job runs, waits or failed, it is being removed, or a
-place did not answer.
+"""Schedules clusters without an event: a Job runs, waits or failed, a removal continues, or a service did not
+answer.
 
-The run's result says after how many seconds (``again``).  While runs find the same, the pauses double, up to
-a minute: what takes that long is not made faster by more runs.  Pure.
+The run's result has the seconds (``again``). While runs find the same, the pauses double, up to a minute:
+more runs would not make it faster. Pure.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class Requeue:
         return len(self._schedules)
 
     def forget(self, cluster_id: str) -> None:
-        """Drop a cluster: an event queued it, or nothing is left to do for it.  The next pause is the shortest."""
+        """Drop a cluster: an event queued it, or nothing is left to do for it. Its next pause is the
+        shortest.
+        """
         self._schedules.pop(cluster_id, None)
 
     def observe(self, row: Mapping[str, Any]) -> None:
@@ -63,7 +65,7 @@ class Requeue:
         self._schedules[cluster_id] = _Schedule(found, pause, self._clock() + pause)
 
     def due(self) -> list[str]:
-        """The clusters that are due now.
+        """Return the clusters that are due now.
 
         None of them is due again before ``observe`` schedules it.
         """
@@ -78,6 +80,6 @@ class Requeue:
         return due
 
     def seconds_until_due(self) -> float | None:
-        """Seconds until the next cluster is due, 0 or more; None if there is none."""
+        """Return the seconds until the next cluster is due, 0 or more; None if there is none."""
         times = [schedule.due_at for schedule in self._schedules.values() if schedule.due_at is not None]
         return max(0.0, min(times) - self._clock()) if times else None

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where a run and this process meet: a private directory for each run.
+"""A private directory for each run, shared by the run and this process.
 
-``lock`` is there from the beginning; the run holds it (flock) from its first step to its last, and the
-system lets it go whatever ends the run. ``result.json`` appears before that. ``run.json`` is what was
-asked for. A run that finds no ``lock`` was given up, and ends.
+``lock`` exists from the beginning. The run holds it (flock) from its first step to its last, and the system
+releases it however the run ends. ``result.json`` appears before that. ``run.json`` is the request. A run that
+finds no ``lock`` was given up, and ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VERSION = 1
 
 
 def default_base() -> Path:
-    """Memory where the system has a directory for this user, else the place for temporary files."""
+    """Return a directory in memory if the system has one for this user, or the directory for temporary files."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     return Path(runtime or tempfile.gettempdir()) / f"hyperfleet-adapter-{os.geteuid()}"
 
@@ -47,19 +47,19 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path, batch: Batch) -> RunDirectory:
-        """Make it, for these clusters."""
+        """Create it for these clusters."""
         path.mkdir(mode=0o700)
         try:
             (path / _RUN).write_text(json.dumps({"clusters": batch.ids, "traceparents": batch.traceparents}))
             (path / _LOCK).touch(mode=0o600)
         except OSError:
-            # The disk is full: half a directory would take more of it.
+            # The disk is full: an incomplete directory would waste space.
             shutil.rmtree(path, ignore_errors=True)
             raise
         return cls(path)
 
     def clusters(self) -> list[str]:
-        """The clusters of the run; none where that cannot be read."""
+        """Return the clusters of the run; none if they cannot be read."""
         try:
             found = json.loads((self.path / _RUN).read_text())["clusters"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -67,7 +67,7 @@ class RunDirectory:
         return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
     def result(self) -> dict[str, Any] | None:
-        """What the run said at its end; None as long as it did not, and where it cannot be read."""
+        """Return the run's result; None before its end, and if it cannot be read."""
         try:
             found = json.loads((self.path / _RESULT).read_bytes())
         except (OSError, ValueError, RecursionError):
@@ -78,15 +78,15 @@ class RunDirectory:
         return found if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
 
     def is_locked(self) -> bool:
-        """Whether the run is at work."""
+        """Return whether the run is working."""
         with self._free() as free:
             return not free
 
     def remove(self) -> bool:
-        """Take it away, but not from a run that is at work; whether it is gone."""
+        """Remove it unless the run is working; return whether it is gone."""
         with self._free() as free:
             if free:
-                # A run that has opened the lock and waits for it finds that the file has no name any more.
+                # A run that waits for the open lock finds that the file has no name any more.
                 shutil.rmtree(self.path, ignore_errors=True)
             return free
 
@@ -107,9 +107,9 @@ class RunDirectory:
 
 
 class RunDirectories:
-    """All runs of this process, and those that a killed one has left.
+    """All runs of this process, and those that a killed process left.
 
-    :param base: a directory of this user's alone; made where it is not there.
+    :param base: a private directory of this user, created if necessary.
     """
 
     def __init__(self, base: Path) -> None:
@@ -118,7 +118,7 @@ class RunDirectories:
         self._orphans: list[RunDirectory] = []
 
     def open(self) -> None:
-        """Begin: what killed processes left is removed, but for runs that are still at work.
+        """Remove what killed processes left, except runs that are still working.
 
         :raises ConfigurationError: the base is not a private directory, or cannot be used.
         """
@@ -140,7 +140,7 @@ class RunDirectories:
         for path in sorted(self.base.iterdir()):
             self._adopt(path)
         self._own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self.base))
-        # Held until this process is gone; programs that it starts do not inherit it.
+        # Held until this process ends; its child processes do not inherit it.
         self._owner = (self._own / _OWNER).open("wb")
         fcntl.flock(self._owner, fcntl.LOCK_EX)
 
@@ -161,21 +161,21 @@ class RunDirectories:
                 shutil.rmtree(path, ignore_errors=True)
 
     def create(self, batch: Batch) -> RunDirectory:
-        """A directory for the next run.
+        """Create a directory for the next run.
 
-        :raises OSError: it cannot be made.
+        :raises OSError: it cannot be created.
         """
         self._number += 1
         try:
             return RunDirectory.create(self._own / str(self._number), batch)
         except FileNotFoundError:
-            # What cleans up temporary files takes what nobody used for days.
+            # Cleaners of temporary files delete files that were not used for days.
             self._owner.close()
             self.open()
             return RunDirectory.create(self._own / str(self._number), batch)
 
     def orphaned_clusters(self) -> Collection[str]:
-        """The clusters that runs of killed processes still work on."""
+        """Return the clusters that runs of killed processes still work on."""
         if not self._orphans:
             return ()
         gone = [run for run in self._orphans if run.remove()]
@@ -187,14 +187,14 @@ class RunDirectories:
         return {cluster for run in self._orphans for cluster in run.clusters()}
 
     def close(self) -> None:
-        """End: a run that is at work keeps its directory until this process ends, or the next one begins."""
+        """End: a working run keeps its directory until this process ends, or the next one begins."""
         if not self._empty():
-            # ansible-rulebook waits for the playbooks that it began before it ends.
+            # Before it ends, ansible-rulebook waits for the playbooks that it began.
             atexit.register(self._empty)
         self._owner.close()
 
     def _empty(self) -> bool:
-        """Remove what no run is at work in; whether that was all."""
+        """Remove the directories of finished runs; return whether these were all."""
         with suppress(OSError):
             runs = [RunDirectory(one) for one in self._own.iterdir() if one.is_dir()]
             if [run for run in runs if not run.remove()]:

@@ -4,8 +4,8 @@
 
 """The event source's options, checked once.
 
-The broker and the batch are those of the AdapterConfig that the playbook reads, too; or they are given
-directly, in the same words, where there is none.
+The broker and the batch are those of the AdapterConfig that the playbook also reads. Without one, they are
+given directly, in the same form.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _OPTION = re.compile(r"\bbroker\.([a-z_]+)")
 class ClusterEventsSettings:
     """The source's options; times in seconds.
 
-    :param size: clusters in one run at most.
-    :param window: how long events are collected, from the first.
+    :param size: maximum number of clusters in one run.
+    :param window: how long events are collected, from the first one.
     :param start: how long a run may take to begin while the engine is idle.
-    :param tries: runs that may die with a cluster before its message is acknowledged all the same.
-    :param config: the AdapterConfig; None where there is none.
+    :param tries: how many runs may die with a cluster before its message is acknowledged anyway.
+    :param config: the AdapterConfig; None without one.
     """
 
     broker: Broker
@@ -63,11 +63,11 @@ class ClusterEventsSettings:
 
 
 def parse_cluster_events_settings(arguments: Mapping[str, Any]) -> ClusterEventsSettings:
-    """The event source's ``args``.
+    """Parse the event source's ``args``.
 
-    :raises ConfigurationError: before anything is begun, so that it is seen when the rulebook is started.
+    :raises ConfigurationError: at once, so that it is seen when the rulebook is started.
     """
-    # What starts with eda_ is the engine's.
+    # Names with eda_ are the engine's.
     _check_only({name for name in arguments if not name.startswith("eda_")}, _OPTIONS, "cluster_events")
     path = arguments.get("adapter_config")
     config = _load(path) if path else None
@@ -92,7 +92,7 @@ def _load(path: Any) -> AdapterConfig:
     if not isinstance(path, str):
         raise ConfigurationError("adapter_config must be a path")
     if not path.startswith("/"):
-        # Found here, and then by none of the runs.
+        # Found here, instead of by each run.
         raise ConfigurationError(
             "adapter_config must be an absolute path", "playbooks run in another directory"
         )
@@ -108,7 +108,7 @@ def _directory(given: Any) -> Path:
 
 
 def _broker(given: Any, config: AdapterConfig | None, size: int) -> Broker:
-    """:raises ConfigurationError: no broker, two, or one that cannot be used."""
+    """:raises ConfigurationError: no broker, two brokers, or an unusable one."""
     if bool(given) == (config is not None):
         raise ConfigurationError("exactly one of adapter_config and broker is required")
     if config is not None:
@@ -127,7 +127,7 @@ def _broker(given: Any, config: AdapterConfig | None, size: int) -> Broker:
         path = wanted.get(name)
         if path is not None and not (isinstance(path, str) and is_path(path)):
             raise ConfigurationError(f"broker.{name} must be the path of a file")
-    # While a run is at work, the next batch can become as large as it may.
+    # While a run is working, the next batch can reach the maximum size.
     try:
         return broker.validate(wanted, 2 * size)
     except ConfigurationError as error:
@@ -137,19 +137,19 @@ def _broker(given: Any, config: AdapterConfig | None, size: int) -> Broker:
 
 
 def _field(found: re.Match[str]) -> str:
-    """An option as the AdapterConfig writes it."""
+    """Return an option's name in the AdapterConfig."""
     return "spec.broker." + re.sub(r"_([a-z])", lambda one: one.group(1).upper(), found.group(1))
 
 
 def _described(broker: BrokerSettings) -> dict[str, Any]:
-    """The AdapterConfig's broker in the words of the options; it was checked when it was read."""
+    """Return the AdapterConfig's broker as options; it was checked when it was read."""
     options: dict[str, Any] = {one.name: getattr(broker, one.name) for one in dataclasses.fields(broker)}
     if options["type"] not in BROKERS:
         raise ConfigurationError("spec.broker is missing; set it to the broker that events come from")
     options["project_id"] = options.get("project")
     options["listen"] = f"{broker.listen_address}:{broker.listen_port}"
     if options.get("queue"):
-        # Its whole name.
+        # The full name.
         options["subscription"] = options["subscription"] if options["type"] != "rabbitmq" else None
     return options
 

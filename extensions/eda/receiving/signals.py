@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The signals that end ansible-rulebook, which the JVM in its process takes away from it."""
+"""Restores the signal handlers of ansible-rulebook, which the JVM in its process replaces."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["restore_signal_handlers"]
 
 
 def restore_signal_handlers() -> None:
-    """Have SIGTERM and SIGINT call what they were meant to call.
+    """Restore the handlers of SIGTERM and SIGINT.
 
-    The JVM of the rule engine begins after ansible-rulebook has set its handlers, and ends the process where
-    it stands: no task is cancelled, a playbook that runs is cut off, and directories stay.
+    The JVM of the rule engine starts after ansible-rulebook has set its handlers, and ends the process at
+    once: no task is cancelled, a running playbook is cut off, and directories stay.
     """
     if threading.current_thread() is not threading.main_thread():
         return

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The accesses of what is watched: one a connection, made again when its server refused it.
+"""The accesses for watches: one per connection, created again when its server refused it.
 
-``clients.kubernetes.watch_access`` makes them. Which connection has a kubeconfig in a Secret is known here.
+``clients.kubernetes.watch_access`` builds them. This module knows which connection has its kubeconfig in a
+Secret.
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ __all__ = ["Accesses"]
 
 
 class Reader(Protocol):
-    """An API server that is asked."""
+    """An API server that can be read."""
 
     async def read(self, path: str) -> Any:
-        """What a GET of a path answers."""
+        """Return the response to a GET of a path."""
 
 
 Reach = Callable[[Access], AbstractAsyncContextManager["Reader"]]
 
 
 class Accesses:
-    """One access a connection, however many secrets are watched over it."""
+    """One access per connection, however many secrets are watched over it."""
 
     def __init__(self, reach: Reach) -> None:
         """:param reach: connects to a cluster that keeps other clusters' kubeconfigs."""
@@ -58,25 +59,25 @@ class Accesses:
         self._made: dict[ServerOptions, asyncio.Task[Access]] = {}
 
     async def get(self, connection: ServerOptions) -> Access:
-        """:raises PullSecretError: naming what cannot be used; the next call tries again."""
+        """:raises PullSecretError: names what cannot be used; the next call tries again."""
         task = self._made.get(connection)
         if task is None:
             task = self._made[connection] = asyncio.create_task(self._make(connection))
         try:
-            # Others wait for it, too, when this one is cancelled.
+            # Others also wait for it when this task is cancelled.
             return await asyncio.shield(task)
         except Exception:
             self._drop(connection, task)
             raise
 
     def forget(self, connection: ServerOptions, access: Access | None) -> None:
-        """Make it again the next time, unless another task has."""
+        """Create it again the next time, unless another task already has."""
         task = self._made.get(connection)
         if task and task.done() and (task.cancelled() or task.exception() or task.result() is access):
             self._drop(connection, task)
 
     def keep_only(self, connections: set[ServerOptions]) -> None:
-        """Forget what is no longer watched."""
+        """Forget accesses that are no longer used."""
         for connection in self._made.keys() - connections:
             del self._made[connection]
 

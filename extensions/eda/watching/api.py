@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Listing and watching one Secret without its content.
+"""Lists and watches one Secret without its content.
 
-SecretReader for as a Table without objects (``includeObject=None``), which is what ``kubectl get`` prints: the
-server sends names, types and resourceVersions. Values stay there, and so do annotations, where ``kubectl
-apply`` leaves the values a second time; PartialObjectMetadata would bring those.
+SecretReader requests a Table without objects (``includeObject=None``), as ``kubectl get`` does: the server
+sends names, types and resourceVersions. Values stay there, and so do annotations, in which ``kubectl apply``
+leaves the values a second time; PartialObjectMetadata would include those.
 """
 
 from __future__ import annotations
@@ -50,28 +50,29 @@ __all__ = [
 
 _JSON = "application/json"
 _TABLE = f"{_JSON};as=Table;g=meta.k8s.io;v=v1"
-# Seconds for a whole answer that is given at once, and for the beginning of a watch.
+# Seconds for a complete response, and for the beginning of a watch.
 _CALL = 20.0
 _BEGUN = 20.0
-# Calls and handshakes at the same time: a fleet's start is work for both sides.
+# Concurrent calls and handshakes: the start of a fleet is work for both sides.
 _AT_ONCE = 64
-# Bytes of an answer: a table of one Secret is some hundred, a Secret at most a MiB and a half.
+# Bytes of a response: a table of one Secret has some hundred, a Secret at most 1.5 MiB.
 _LARGEST_TABLE = 256 * 1024
 _LARGEST = 8 * 1024 * 1024
 _LONGEST_LINE = 128 * 1024
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
-# Events of one watch after which it rests for so many seconds: 200 a second are more than anybody needs.
+# Events of one watch after which it pauses for this number of seconds: 200 a second are more than anybody
+# needs.
 _BURST = 10
 _REST = 0.05
-# Addresses of servers that do not answer; a tenant's kubeconfig may bring a new one each time.
+# Addresses of servers that do not answer; a tenant's kubeconfig may have a new one each time.
 _REMEMBERED = 100_000
-# Seconds after which a server is to end a watch: less than the silence, since one on which nothing happens
-# sends no bookmarks either, and no watch lives on for long with a token that was withdrawn.
+# Seconds after which a server must end a watch. It is less than the silence, because an idle watch sends no
+# bookmarks either, and no watch may live long with a revoked token.
 _WATCH = (240, 300)
 
 
 class WatchFailed(Exception):
-    """The server answered, and not with what was asked for. ``status`` is HTTP's."""
+    """The server answered with an error. ``status`` is the HTTP status."""
 
     def __init__(self, status: int, retry_after: str | None = None) -> None:
         super().__init__(f"HTTP {status}")
@@ -80,29 +81,29 @@ class WatchFailed(Exception):
 
 
 class WatchRefused(WatchFailed):
-    """Nothing will change until a person does something: 401, 403, and what is no such server."""
+    """A person must act first: 401, 403, or not such a server."""
 
 
 class Nonsense(WatchRefused):
-    """What was sent is no answer to what was asked. ``status`` is 200."""
+    """The response does not fit the request. ``status`` is 200."""
 
     def __init__(self) -> None:
         super().__init__(200)
 
 
 class WatchExpired(WatchFailed):
-    """410: what happened since is no longer known, so list again."""
+    """410: the version is too old, so list again."""
 
 
 class Named(NamedTuple):
-    """One Secret of the API server that is asked."""
+    """One Secret of the API server."""
 
     namespace: str
     name: str
 
 
 class Found(NamedTuple):
-    """``version``: the Secret's resourceVersion, "" where there is none; ``at``: from where to watch."""
+    """``version``: the Secret's resourceVersion, "" if it does not exist; ``at``: the version to watch from."""
 
     version: str
     at: str
@@ -112,10 +113,10 @@ class ApiServers:
     """Requests to any number of API servers."""
 
     def __init__(self, silence: float) -> None:
-        """:raises ConfigurationError: a package that the watches need is missing."""
+        """:raises ConfigurationError: a package for watches is missing."""
         load_http_library()
         self.silence = silence
-        # Who did not answer the last time waits for others like it, and holds up nobody else.
+        # A server that did not answer the last time waits with others like it, and delays nobody else.
         self._silent: set[str] = set()
         self._slots = {silent: asyncio.Semaphore(_AT_ONCE) for silent in (False, True)}
 
@@ -127,7 +128,7 @@ class ApiServers:
 
     @asynccontextmanager
     async def slot(self, access: Access) -> AsyncIterator[None]:
-        """May ask; whether the server answered is remembered."""
+        """Wait for permission to call; remember whether the server answered."""
         async with self._slots[access.url in self._silent]:
             try:
                 yield
@@ -142,16 +143,16 @@ class ApiServers:
 
 
 class SecretReader:
-    """One API server, which is asked by one task at a time."""
+    """One API server, used by one task at a time."""
 
     def __init__(self, servers: ApiServers, server: Server) -> None:
         self._servers = servers
         self._server = server
 
     async def read(self, path: str) -> Any:
-        """An object or a list as it is.
+        """Return an object or a list unchanged.
 
-        :raises PullSecretError: naming the path, since it is not the Secret that is watched.
+        :raises PullSecretError: names the path, because it is not the watched Secret.
         """
         async with self._servers.slot(self._server.access):
             with anyio.fail_after(_CALL):
@@ -164,13 +165,13 @@ class SecretReader:
         raise NotFound(text) if answer.status == 404 else Unavailable(text)
 
     async def find(self, secret: Named) -> Found:
-        """The Secret's state, and from where on a watch has to tell what came after it."""
+        """Return the Secret's state, and the version from which to watch."""
         async with self._servers.slot(self._server.access):
             listed = await self._table(_path(secret), {"fieldSelector": _selector(secret)})
             if not listed["rows"]:
                 return Found("", listed["version"])
-            # A list as a table has no versions of its rows. What happens between the two is seen twice: here,
-            # and in the watch, which its version tells apart.
+            # A list as a table has no versions of its rows. A change between both requests appears twice:
+            # here and in the watch, whose version tells them apart.
             try:
                 one = await self._table(f"{_path(secret)}/{quote(secret.name, safe='')}", {})
             except WatchFailed as error:
@@ -181,10 +182,11 @@ class SecretReader:
 
     @asynccontextmanager
     async def watch(self, secret: Named, at: str) -> AsyncIterator[AsyncIterator[Any]]:
-        """Gives what gives ``(type, resourceVersion)`` of each event, until the server ends it.
+        """Yield ``(type, resourceVersion)`` of each event, until the server ends the watch.
 
         :raises WatchExpired: at the beginning or later.
-        :raises NoAnswer: the connection is lost; TimeoutError after a silence.
+        :raises NoAnswer: the connection is lost.
+        :raises TimeoutError: after a silence.
         """
         parameters = {
             "watch": "1",
@@ -213,7 +215,7 @@ class SecretReader:
 
 
 async def _content(answer: WatchAnswer, largest: int) -> Any:
-    """:raises Nonsense: it is larger than any such answer, or no JSON."""
+    """:raises Nonsense: it is too large, or not JSON."""
     content = bytearray()
     async for part in answer.parts():
         content += part
@@ -257,17 +259,20 @@ async def _events(answer: WatchAnswer) -> AsyncIterator[tuple[str, str]]:
         yield kind, _version(content)["version"]
         count += 1
         if count % _BURST == 0:
-            # What is buffered already comes without a pause, and everybody else waits for this thread.
+            # Buffered data come without a pause, and all other tasks wait for this thread.
             await asyncio.sleep(_REST)
 
 
 def _version(table: Any) -> dict[str, Any]:
-    """A table's version and rows; :raises WatchRefused: the server sends something else, which may hold values."""
+    """Return a table's version and rows.
+
+    :raises WatchRefused: the server sends another kind of object, which may hold values.
+    """
     version = None
     if isinstance(table, dict) and table.get("kind") == "Table":
         metadata = table.get("metadata")
         version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-    # It will be in events and in addresses.
+    # It will be in events and in URLs.
     if not isinstance(version, str) or not (version.isascii() and version.isalnum() and len(version) <= 64):
         raise WatchRefused(406)
     return {"version": version, "rows": table.get("rows")}

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Changes made into few events: while one batch is taken, and while a playbook runs, the next one grows.
+"""Collects changes into few events: the next batch grows while one is taken, and while a playbook runs.
 
-There is one playbook at a time, so what costs time must not hold up what does not. Three kinds of clusters
-get events of their own: those that changed, those that are only looked at again, and those whose API server
-does not answer, a few at a time. What changed is in every second event at the latest.
+There is one playbook at a time, so slow clusters must not delay others. Three kinds of clusters have separate
+events: changed ones, rechecked ones, and a few at a time of those whose API server does not answer. At least
+every second event is of changed clusters.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch im
 
 __all__ = ["Batches", "Queue", "engine_is_busy"]
 
-# Seconds between two looks at a busy engine, and after which a batch is put all the same: what is busy may
-# be another rulebook's playbook.
+# Seconds between two checks of a busy engine, and after which a batch is put anyway: another rulebook's
+# playbook may be running.
 _LOOK = 0.25
 _LONGEST = 300.0
-# Clusters with trouble in one event: no more than a run handles at once, since each may take its time limit.
+# Failing clusters in one event: no more than a run handles at once, because each may take its time limit.
 _FEW = 16
 
 
 class Queue(Protocol):
-    """What ansible-rulebook gives a source."""
+    """The queue that ansible-rulebook passes to a source."""
 
     async def put(self, data: Any) -> None:
-        """Waits while the engine takes nothing."""
+        """Waits while the engine accepts nothing."""
 
 
 def _nothing(unused_clusters: list[str]) -> list[dict[str, Any]]:
@@ -42,11 +42,11 @@ def _nothing(unused_clusters: list[str]) -> list[dict[str, Any]]:
 
 
 class Batches:
-    """Clusters that are to be looked at, each once, and the changes that are why.
+    """The clusters to process, each once, and the changes that are the reason.
 
     :param delay: seconds from the first change of a batch to its event.
-    :param most: clusters in one event.
-    :param busy: whether an earlier batch is still being worked on, as far as that can be known.
+    :param most: maximum number of clusters in one event.
+    :param busy: returns whether an earlier batch is still processed, as far as that is known.
     """
 
     def __init__(self, queue: Queue, delay: float, most: int, busy: Callable[[], bool]) -> None:
@@ -54,9 +54,9 @@ class Batches:
         self._delay = delay
         self._most = most
         self._busy = busy
-        # Gives the entries of clusters, as the list has them when the event is put.
+        # Returns the entries of clusters, as the list has them when the event is put.
         self.describe: Callable[[list[str]], list[dict[str, Any]]] = _nothing
-        # Gives the clusters of which something cannot be watched now.
+        # Returns the clusters of which something cannot be watched now.
         self.troubled: Callable[[], Collection[str]] = frozenset
         self._clusters: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._problems: dict[tuple[Named, str], dict[str, Any]] = {}
@@ -71,7 +71,7 @@ class Batches:
         kind: str | None = None,
         version: str | None = None,
     ) -> None:
-        """These clusters are to be looked at; a change that is why is ADDED, MODIFIED or DELETED."""
+        """Add clusters to process; the change is ADDED, MODIFIED or DELETED."""
         for cluster in clusters:
             changes = self._clusters.setdefault(cluster, {})
             if secret and kind:
@@ -86,7 +86,7 @@ class Batches:
             self._some.set()
 
     def problem(self, clusters: Iterable[str], secret: Named, text: str | None) -> None:
-        """Watching fails, or does no longer (None): the last word of a batch counts."""
+        """Report that watching fails, or works again (None): the last report of a batch counts."""
         for cluster in clusters:
             found = {"cluster_id": cluster, "namespace": secret.namespace, "name": secret.name}
             state = {"state": "failing", "message": text} if text else {"state": "solved"}
@@ -103,7 +103,7 @@ class Batches:
                 self._some.clear()
 
     async def _gather(self) -> None:
-        """Let the batch grow for its delay, and for as long as nobody could work on it."""
+        """Let the batch grow for its delay, and while the engine is busy."""
         begun = time.monotonic()
         while (left := begun + self._delay - time.monotonic()) > 0 and len(self._clusters) < self._most:
             await asyncio.sleep(min(left, _LOOK))
@@ -124,7 +124,7 @@ class Batches:
         return events
 
     def _next(self) -> list[str]:
-        """The clusters of one event, all of one kind; of a kind, who has waited longest goes first."""
+        """Return the clusters of one event, all of one kind, the longest wait first."""
         changed: list[str] = []
         looked_at: list[str] = []
         slow: list[str] = []
@@ -133,7 +133,7 @@ class Batches:
             kind = slow if cluster in troubled else changed if changes else looked_at
             kind.append(cluster)
         others = looked_at[: self._most] or slow[: min(_FEW, self._most)]
-        # A secret that changes all the time does not keep the others waiting for ever.
+        # A secret that changes all the time must not delay the others forever.
         self._changed_last = bool(changed) and not (others and self._changed_last)
         return changed[: self._most] if self._changed_last else others
 
@@ -143,16 +143,16 @@ class Batches:
                 try:
                     await self._queue.put(event)
                     break
-                except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
+                except Exception as error:  # noqa: BLE001 - the end of a source ends the rulebook
                     LOGGER.error("an event could not be queued (%s); trying again", type(error).__name__)
                     await asyncio.sleep(1.0)
 
 
 def engine_is_busy() -> bool:
-    """Whether ansible-rulebook, in whose process this is, runs an action now; False where that is not known.
+    """Return whether ansible-rulebook, in whose process this is, runs an action now; False if unknown.
 
-    Without ``--max-concurrent-actions 1`` it takes any number of events while a playbook runs, and would run
-    the playbook once for each; that a put event was taken says nothing.
+    Without ``--max-concurrent-actions 1`` it accepts any number of events while a playbook runs, and would
+    run the playbook once for each. An accepted event therefore proves nothing.
     """
     settings = getattr(sys.modules.get("ansible_rulebook.conf"), "settings", None)
     free = getattr(getattr(settings, "max_actions_semaphore", None), "_value", None)

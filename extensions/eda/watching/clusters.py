@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The list of clusters, in the source's options or in a file: what to watch, and whom it concerns."""
+"""Parses the list of clusters, in the source's options or in a file: what to watch, and for which clusters."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yam
 __all__ = ["Listed", "check_clusters", "parse_cluster_list", "parse_clusters"]
 
 _ADDITIONAL = "additional-pull-secret"
-# Values in a file: enough for thirty thousand clusters.
+# Maximum values in a file: enough for thirty thousand clusters.
 _MOST = 1_000_000
-# What the playbook takes beside the list, for all clusters of it.
+# The playbook's options beside the list, for all its clusters.
 _COMMON = (
     "state",
     "management_context",
@@ -61,14 +61,14 @@ _COMMON = (
     "kubelet_dir",
     "rollout_timeout",
 )
-# All clusters wait for the end of a run, so how long nodes are waited for is the rulebook's to say.
+# All clusters wait for the end of a run, so the rulebook sets how long to wait for nodes.
 _NOT_OURS = ("wait", "rollout_timeout")
 
 
 class Listed(NamedTuple):
-    """What a list of clusters says.
+    """The content of a list of clusters.
 
-    :param targets: of cluster ids to their entries, for the playbook; none for those with ``watches``.
+    :param targets: cluster ids to their entries, for the playbook; none for those with ``watches``.
     :param complaints: what is wrong with the entries that are left out.
     """
 
@@ -78,11 +78,12 @@ class Listed(NamedTuple):
 
 
 def parse_cluster_list(text: bytes, path: str, default: ServerOptions) -> Listed:
-    """The clusters of a file, JSON or YAML: the list itself, or a mapping with the list under ``clusters``.
+    """Parse the clusters of a file, JSON or YAML: the list itself, or a mapping with the list under
+    ``clusters``.
 
-    What stands beside the list holds for all its clusters, as when the file is given to ``ansible-playbook``.
+    Options beside the list apply to all its clusters, as in a file for ``ansible-playbook``.
 
-    :raises ConfigurationError: naming the file and what is wrong, and nothing of its content but names.
+    :raises ConfigurationError: names the file and what is wrong, and quotes only names.
     """
     where = shown_path(path)
     try:
@@ -99,7 +100,7 @@ def parse_cluster_list(text: bytes, path: str, default: ServerOptions) -> Listed
 
 
 def check_clusters(entries: Any) -> None:
-    """:raises ConfigurationError: naming what is wrong with the entries of a rulebook."""
+    """:raises ConfigurationError: names what is wrong with the entries of a rulebook."""
     if not isinstance(entries, list):
         raise ConfigurationError("clusters must be a list or the path of a file")
     complaints = parse_clusters(entries, ServerOptions()).complaints
@@ -110,10 +111,10 @@ def check_clusters(entries: Any) -> None:
 def parse_clusters(
     entries: list[Any], default: ServerOptions, common: Mapping[str, Any] | None = None
 ) -> Listed:
-    """What to watch, and whom it concerns.
+    """Return what to watch, and for which clusters.
 
-    An entry with ``watches`` says itself what they are; any other is a hosted cluster as the module
-    ``hosted_cluster_pull_secret`` takes it, whose other options are none of our business.
+    An entry with ``watches`` lists them itself. Any other entry is a hosted cluster as the module
+    ``hosted_cluster_pull_secret`` takes it; other options of it are not used here.
     """
     read: list[_Entry] = []
     complaints = []
@@ -129,7 +130,7 @@ def parse_clusters(
             complaints.append(error.message)
         except RecursionError:
             complaints.append(f"{where}: it is nested too deeply")
-    # As for the role: nobody knows which of them is meant.
+    # As in the role: it is unknown which of them is meant.
     often = {cluster: count for cluster, count in Counter(one.cluster for one in read).items() if count > 1}
     complaints += [
         f"cluster {cluster}: {count} entries have this cluster_id; all of them are ignored"
@@ -148,7 +149,7 @@ def parse_clusters(
 
 
 class _Entry(NamedTuple):
-    """One entry as it is understood; ``target`` is None for one with ``watches``."""
+    """One parsed entry; ``target`` is None for one with ``watches``."""
 
     cluster: str
     watches: list[Watched]
@@ -174,14 +175,14 @@ def _is_given(value: Any) -> bool:
 
 
 def _is_waiting(name: str, value: Any) -> bool:
-    """Whether it makes a run wait for nodes; the 0 that removes at once does not."""
+    """Return whether it makes a run wait for nodes; 0, which removes at once, does not."""
     return name in _NOT_OURS and str(value).strip() not in ("0", "0.0")
 
 
 def _explicit(entry: Mapping[str, Any], where: str, default: ServerOptions) -> list[Watched]:
-    """``{cluster_id, watches: [{namespace, name}]}``, both with the options of a connection.
+    """Parse ``{cluster_id, watches: [{namespace, name}]}``, both with the options of a connection.
 
-    A watch that has such options uses these alone, since a cluster may concern several API servers.
+    A watch with such options uses these alone, because a cluster may concern several API servers.
     """
     parse_only(entry, ("cluster_id", "watches", *CONNECTION), where)
     watches = entry["watches"]
@@ -209,7 +210,7 @@ def _hosted(entry: Mapping[str, Any], where: str, default: ServerOptions) -> lis
     management = _other(entry, "management", where, default) or default
     original, kubeconfig = (_mapping(entry, name, where) for name in ("original", "hosted_kubeconfig_secret"))
     hosted = _other(entry, "hosted", where, default)
-    # Without the control plane nothing says where the original is, which what is to be absent does not need.
+    # Without the control plane the original is unknown. An absent cluster does not need it.
     absent = entry.get("state") == "absent"
     if control_plane is None and not ((original or absent) and (hosted or kubeconfig)):
         raise ConfigurationError(f"{where}: control_plane_namespace is missing")
@@ -235,7 +236,9 @@ def _connection(options: Mapping[str, Any], where: str) -> ServerOptions | None:
 
 
 def _other(entry: Mapping[str, Any], which: str, where: str, default: ServerOptions) -> ServerOptions | None:
-    """The connection of WHICH_kubeconfig and WHICH_context; the latter alone is one of the default's."""
+    """Return the connection of WHICH_kubeconfig and WHICH_context; the latter alone uses the default
+    kubeconfig.
+    """
     kubeconfig, context = entry.get(f"{which}_kubeconfig"), entry.get(f"{which}_context")
     if not kubeconfig and not context:
         return None

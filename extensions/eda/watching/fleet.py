@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All watches of one event source: begun and ended as clusters come and go."""
+"""All watches of one event source, started and stopped as clusters come and go."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.ato
 
 __all__ = ["Fleet"]
 
-# Seconds between two looks at the file of the clusters.
+# Seconds between two checks of the file of the clusters.
 _LOOK = 1.0
 
 
 class Fleet:
-    """Watches what the settings name, and tells ``batches``."""
+    """Watches what the settings name, and reports to ``batches``."""
 
     def __init__(self, settings: SecretWatchSettings, batches: Batches, pauses: Pauses | None = None) -> None:
         self._settings = settings
@@ -57,7 +57,7 @@ class Fleet:
         # What has been listed once, and what cannot be watched now.
         self._listed: set[Watched] = set()
         self._troubled: set[Watched] = set()
-        # The file as it was read last, and what was wrong with it.
+        # The last content of the file, and what was wrong with it.
         self._signature: tuple[int, ...] | None = None
         self._complaint: str | None = None
 
@@ -81,7 +81,7 @@ class Fleet:
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _read(self, path: str) -> None:
-        """Read the file if it has changed; with one that cannot be used, all stays as it is."""
+        """Read the file if it has changed; an unusable one changes nothing."""
         path = os.path.expanduser(path)
         signature: tuple[int, ...] | None = None
         try:
@@ -97,8 +97,8 @@ class Fleet:
         except ConfigurationError as error:
             self._signature = signature
             self._complain(error.message)
-        except Exception as error:  # noqa: BLE001 - whatever stands there, the watches go on
-            # Its text may quote the file.
+        except Exception as error:  # noqa: BLE001 - whatever the file holds, the watches continue
+            # Its message may quote the file.
             self._signature = signature
             self._complain(f"{shown_path(path)} cannot be used: {type(error).__name__}")
         else:
@@ -119,14 +119,14 @@ class Fleet:
         return [self._targets[cluster] for cluster in clusters if cluster in self._targets]
 
     def _ids(self) -> Collection[str]:
-        """Of all clusters, each once, in the list's order."""
+        """Return the ids of all clusters, each once, in the list's order."""
         return dict.fromkeys(one for ids in self._clusters.values() for one in sorted(ids))
 
     def _in_trouble(self) -> Collection[str]:
         return {one for watched in self._troubled for one in self._clusters.get(watched, ())}
 
     def _follow(self, listed: Listed) -> None:
-        """Begin and end watches until they are those of the list."""
+        """Start and stop watches to match the list."""
         for text in listed.complaints:
             LOGGER.error("not watched: %s", text)
         clusters, self._targets = listed.clusters, listed.targets
@@ -138,7 +138,7 @@ class Fleet:
         self._recheck.keep_only(self._ids())
         for watched, concerned in clusters.items():
             if watched in former:
-                # Its watch goes on, and has nothing to say of who came.
+                # Its watch continues, and does not report a new cluster.
                 self._batches.add(sorted(concerned - former[watched]))
                 continue
             watch = Watch(
@@ -169,7 +169,7 @@ class Fleet:
         self._batches.problem(concerned, secret, text)
         if text is None:
             self._troubled.discard(watched)
-            # What was done meanwhile has most likely failed.
+            # Work that was done meanwhile has most likely failed.
             self._batches.add(concerned)
         else:
             self._troubled.add(watched)

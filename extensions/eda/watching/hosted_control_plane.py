@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a HostedControlPlane says of its Secrets. Only names are read of it."""
+"""Reads the names of Secrets from a HostedControlPlane."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _PLANES = "/apis/hypershift.openshift.io/v1beta1/namespaces/{}/hostedcontrolplan
 
 
 async def original_secret(read: Read, namespace: str, plane: str | None) -> str:
-    """The name of the original pull secret.
+    """Return the name of the original pull secret.
 
-    :raises DependencyMissing: the control plane is not there yet, or not that far.
+    :raises DependencyMissing: the control plane does not exist yet, or is not ready.
     """
     name = field_of(await _plane(read, namespace, plane), "spec", "pullSecret", "name")
     return _text(name, namespace, "spec.pullSecret.name")
 
 
 async def kubeconfig_secret(read: Read, namespace: str, plane: str | None) -> tuple[str, str]:
-    """Name and key of the hosted cluster's kubeconfig; raises as ``original_secret`` does."""
+    """Return name and key of the hosted cluster's kubeconfig; raises as ``original_secret`` does."""
     found = field_of(await _plane(read, namespace, plane), "status", "kubeConfig")
     return _text(field_of(found, "name"), namespace, "status.kubeConfig.name"), field_of(
         found, "key"
@@ -36,14 +36,14 @@ async def kubeconfig_secret(read: Read, namespace: str, plane: str | None) -> tu
 
 
 def field_of(found: Any, *names: str) -> Any:
-    """A field of a field, None where there is none."""
+    """Return a nested field, None if it does not exist."""
     for name in names:
         found = found.get(name) if isinstance(found, Mapping) else None
     return found
 
 
 def secret_path(namespace: str, name: str) -> str:
-    """Of a Secret in the API."""
+    """Return the API path of a Secret."""
     return f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}"
 
 

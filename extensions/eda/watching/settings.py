@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source's options, checked once, and what they describe."""
+"""The event source's options, checked once, and the watches that they describe."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _PATHS = ("kubeconfig", "api_key_file", "ca_cert")
 _HOUR, _DAY, _MONTH = 3600, 86400, 30 * 86400
 _MOST = 100_000
 _OPTIONS = ("clusters", "kubernetes", "batch", "resync", "silence")
-# Of what is watched to the clusters that are concerned by it: several may share a secret.
+# Watched secret to its clusters: several may share a secret.
 Clusters = dict["Watched", frozenset[str]]
 
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """One user of one API server. Secrets are named by their files; none of these fields is one.
+    """One user of one API server. Secrets are named by their files; no field is a secret.
 
-    What is None K8S_AUTH_* may say.
+    The default of a None field is K8S_AUTH_*.
     """
 
     kubeconfig: str | None = None
@@ -54,9 +54,9 @@ class ServerOptions:
 
 @dataclass(frozen=True)
 class KubeconfigSecret:
-    """Where a management cluster keeps a hosted cluster's kubeconfig.
+    """Where a management cluster stores a hosted cluster's kubeconfig.
 
-    :param name: None is what the HostedControlPlane's ``status.kubeConfig`` names.
+    :param name: None means the HostedControlPlane's ``status.kubeConfig``.
     :param plane: the HostedControlPlane; None is the only one of the namespace.
     """
 
@@ -71,7 +71,7 @@ class KubeconfigSecret:
 class Watched:
     """One Secret of one API server.
 
-    :param name: None is what the HostedControlPlane's ``spec.pullSecret`` names; ``plane`` as above.
+    :param name: None means the HostedControlPlane's ``spec.pullSecret``; ``plane`` as above.
     """
 
     connection: ServerOptions
@@ -84,12 +84,12 @@ class Watched:
 class SecretWatchSettings:
     """The source's options; times in seconds.
 
-    :param clusters: a list, or the path of a file that holds one and is read again when it changes.
-    :param default: how to get to the API server of an entry that does not say it.
-    :param delay: how long changes are collected before they are put as one event.
-    :param most: clusters in one event.
+    :param clusters: a list, or the path of a file with one, which is read again when it changes.
+    :param default: the connection for entries without one.
+    :param delay: how long changes are collected for one event.
+    :param most: maximum number of clusters in one event.
     :param resync: after which time all clusters are put again; 0: never.
-    :param silence: after which time a server that says nothing is taken for lost.
+    :param silence: after which time a silent server counts as lost.
     """
 
     clusters: Any
@@ -101,11 +101,11 @@ class SecretWatchSettings:
 
 
 def parse_settings(arguments: Mapping[str, Any]) -> SecretWatchSettings:
-    """The event source's ``args``, but for the list of clusters.
+    """Parse the event source's ``args``, except the list of clusters.
 
-    :raises ConfigurationError: before anything is begun, so that it is seen when the rulebook is started.
+    :raises ConfigurationError: at once, so that it is seen when the rulebook is started.
     """
-    # What starts with eda_ is the engine's.
+    # Names with eda_ are the engine's.
     parse_only({name for name in arguments if not name.startswith("eda_")}, _OPTIONS, "kubernetes_secret")
     clusters = arguments.get("clusters")
     if not clusters and clusters != []:
@@ -130,7 +130,7 @@ def parse_settings(arguments: Mapping[str, Any]) -> SecretWatchSettings:
 
 
 def parse_connection(options: Mapping[str, Any], where: str) -> ServerOptions:
-    """How an API server is reached, of the options in ``CONNECTION``."""
+    """Return the connection to an API server, from the options in ``CONNECTION``."""
     values: dict[str, Any] = {}
     for name in CONNECTION[:-1]:
         value = options.get(name)
@@ -150,7 +150,7 @@ def parse_connection(options: Mapping[str, Any], where: str) -> ServerOptions:
 
 
 def parse_name(value: Any, where: str) -> str:
-    """A name, which will be in paths, events and messages; a number is its text, as to the modules."""
+    """Return a name for paths, events and messages; a number becomes its text, as in the modules."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not is_name(value) or "/" in value or " " in value:
@@ -159,7 +159,7 @@ def parse_name(value: Any, where: str) -> str:
 
 
 def parse_only(given: Any, known: tuple[str, ...], where: str) -> None:
-    """:raises ConfigurationError: something else than what is known was given."""
+    """:raises ConfigurationError: an unknown option was given."""
     unknown = sorted(shown(str(name)) for name in given if name not in known)
     if unknown:
         raise ConfigurationError(f"{where}: unknown keys: {', '.join(unknown)}")
@@ -172,7 +172,7 @@ def _number(value: Any, where: str, default: float, least: float, most: float) -
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = least - 1
-    # Not a number is neither.
+    # NaN is neither.
     if isinstance(value, bool) or not least <= number <= most:
         raise ConfigurationError(f"{where} must be a number from {least} to {most}")
     return number

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Watching one Secret for as long as the process lives, whatever the server does."""
+"""Watches one Secret for as long as the process lives, whatever the server does."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ __all__ = ["LOGGER", "Pauses", "Watch"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
 
-# Failures in a row after which it is reported, and listed again: before, the next try most often helps.
+# Failures in a row before a report and a new list: usually the next attempt succeeds.
 _REPORTED = 3
-# Seconds that a watch has to live to count as one that works, and how many in a row may end earlier before
-# there are pauses that grow, whatever the server sent meanwhile.
+# Seconds after which a watch counts as working, and how many in a row may end earlier before growing pauses,
+# whatever the server sent.
 _LIVED = 10.0
 _SHORT = 5
 
 
 class Pauses:
-    """Seconds before the next try, each drawn from half to one and a half times the given."""
+    """Seconds before the next attempt, each drawn from half to one and a half times the given."""
 
     def __init__(self, first: float = 0.5, most: float = 30.0, refused: float = 60.0) -> None:
         self._first, self._most, self._refused = first, most, refused
@@ -63,15 +63,15 @@ class Pauses:
         else:
             seconds = min(self._most, self._first * 2.0 ** min(failures - 1, 20))
         asked = parse_retry_after(error.retry_after) if isinstance(error, WatchFailed) else None
-        # A thousand watches that a server lost at once do not come back at once.
+        # A thousand watches that a server lost at once must not return at once.
         return max(seconds * random.uniform(0.5, 1.5), min(asked or 0.0, 300.0))  # noqa: S311
 
 
 class Watch:
-    """``changed(secret, kind, resourceVersion)`` is called for each change; with Nones where it is not there
-    when it is listed for the first time.
+    """``changed(secret, kind, resourceVersion)`` is called for each change; with Nones if it does not exist
+    at the first list.
 
-    ``trouble(secret, text)`` is called when it does not work for longer, ``None`` when it does again.
+    ``trouble(secret, text)`` is called for a longer failure, with ``None`` when it works again.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class Watch:
         self._changed = changed
         self._trouble = trouble
         self._pauses = pauses
-        # The Secret's version as it was last seen: "" is absent, None is never.
+        # The Secret's version when last seen: "" is absent, None is never.
         self._seen: str | None = None
-        # From where to watch; None: list.
+        # The version to watch from; None: list.
         self._at: str | None = None
         self._failures = 0
         self._short = 0
@@ -109,7 +109,7 @@ class Watch:
             error: Exception | None = None
             try:
                 await self._follow()
-            except Exception as caught:  # noqa: BLE001 - one watch must not end, and must not end the others
+            except Exception as caught:  # noqa: BLE001 - a watch must neither end nor stop the others
                 error = caught
             lived = time.monotonic() - self._opened if self._opened else 0.0
             if lived >= _LIVED:
@@ -125,7 +125,7 @@ class Watch:
             await asyncio.sleep(self._pauses.after(max(self._failures, often, 1), None if mended else error))
 
     async def _follow(self) -> None:
-        """List if need be, and watch until the server ends it."""
+        """List if necessary, and watch until the server ends it."""
         self._used = None
         access = self._used = await self._accesses.get(self.watched.connection)
         async with self._servers.reach(access) as server:
@@ -145,7 +145,7 @@ class Watch:
                         self._event(kind, version)
 
     async def _named(self, server: SecretReader) -> Named:
-        """The Secret; a HostedControlPlane may name another one by now."""
+        """Return the Secret; a HostedControlPlane may name another one by now."""
         watched = self.watched
         name = watched.name or await original_secret(server.read, watched.namespace, watched.plane)
         return Named(watched.namespace, name)
@@ -154,7 +154,7 @@ class Watch:
         try:
             return await self._named(server) == self.secret
         except (PullSecretError, NoAnswer, OSError, asyncio.TimeoutError):
-            # The watch tells what is wrong, if it is.
+            # The watch reports any problem.
             return True
 
     def _listed(self, version: str) -> None:
@@ -167,7 +167,7 @@ class Watch:
             )
 
     def _event(self, kind: str, version: str) -> None:
-        # What was seen already comes again after a list.
+        # Known changes come again after a list.
         if kind == "DELETED":
             if self._seen:
                 self._seen = ""
@@ -177,13 +177,13 @@ class Watch:
             self._changed(self.secret, kind, version)
 
     def _mends(self, error: Exception | None) -> bool:
-        """Do what most often helps, once until it works again; whether it was done."""
+        """Do what most often helps, once until it works again; return whether it was done."""
         if not isinstance(error, (WatchExpired, WatchRefused)) or error.status not in (401, 410):
             return False
         if isinstance(error, WatchExpired):
             self._at = None
         else:
-            # Tokens end, and the next one is most often there already.
+            # Tokens expire, and the next one usually exists already.
             self._accesses.forget(self.watched.connection, self._used)
         first = error.status not in self._mended
         self._mended.add(error.status)
@@ -199,7 +199,7 @@ class Watch:
     def _note(self, error: Exception | None) -> None:
         lasting = self._failures >= _REPORTED
         if error is not None and (lasting or _is_refused(error)):
-            # The files may hold something else by now, or the token is no longer accepted.
+            # The files may have changed, or the token is no longer accepted.
             self._accesses.forget(self.watched.connection, self._used)
         if lasting:
             self._at = None
@@ -217,7 +217,7 @@ def _is_refused(error: Exception) -> bool:
 
 
 def describe_failure(error: Exception) -> str:
-    """What to say of it: never the text of a library's exception, which may quote what was sent."""
+    """Return a description of the failure: never a library's message, which may quote what was sent."""
     if isinstance(error, PullSecretError):
         return str(error)
     if isinstance(error, Nonsense):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Named layers into one docker config, with the origin of every registry.
 
-The seed's default is that the additional secret wins over the original; HyperShift later reversed
+The sync contract's default is that the additional secret wins over the original; HyperShift later reversed
 it.  Both are one option, ``precedence``, and a policy can decide registry by registry.
 """
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Event source of ansible-rulebook: of which clusters the HyperFleet sentinel says that there is work."""
+"""Event source of ansible-rulebook: the clusters for which the HyperFleet sentinel reports work."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _find_collection() -> None:
     sys.path.append(str(path.parents[7]))
     import ansible_collections
 
-    # The package `ansible` has one of that name that holds its own collections only.
+    # The package `ansible` has a module of this name for its own collections only.
     if str(path.parents[6]) not in ansible_collections.__path__:
         ansible_collections.__path__.append(str(path.parents[6]))
 
@@ -141,8 +141,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 async def main(queue: Queue, args: dict[str, Any]) -> None:
     """Put events until it is cancelled.
 
-    Returning would end ansible-rulebook, so nothing that happens later does; only what cannot be used as it
-    is described is raised.
+    It never returns, which would end ansible-rulebook. It raises only errors of its arguments.
     """
     settings = parse_cluster_events_settings(args)
     run_directories = RunDirectories(settings.run_dir)
@@ -160,8 +159,8 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
                     await receiver.run()
                 except ConfigurationError:
                     raise
-                except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
-                    # A defect of ours. What was held is delivered again.
+                except Exception as error:  # noqa: BLE001 - the end of a source ends the rulebook
+                    # A defect of ours. Unacknowledged messages are delivered again.
                     name = type(error).__name__
                     LOGGER.error(
                         "internal error (%s): the event source starts again; please report this", name

@@ -102,7 +102,7 @@ def _find_collection() -> None:
     sys.path.append(str(path.parents[7]))
     import ansible_collections
 
-    # The package `ansible` has one of that name that holds its own collections only.
+    # The package `ansible` has a module of this name for its own collections only.
     if str(path.parents[6]) not in ansible_collections.__path__:
         ansible_collections.__path__.append(str(path.parents[6]))
 
@@ -127,7 +127,7 @@ LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
 
 
 def _allow_connections() -> None:
-    """A watch is a connection, and many systems allow a process 1024 files unless it asks for more."""
+    """Raise the limit of open files: each watch is a connection, and the default is often 1024 files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -137,8 +137,8 @@ def _allow_connections() -> None:
 async def main(queue: Queue, args: dict[str, Any]) -> None:
     """Put events until it is cancelled.
 
-    Returning would end ansible-rulebook, so nothing that happens later does; only arguments that cannot be
-    used, and a package that is missing, are raised, at once.
+    It never returns, which would end ansible-rulebook. It raises only errors of its arguments and missing
+    packages, at once.
     """
     settings = parse_settings(args)
     if not isinstance(settings.clusters, str):
@@ -154,7 +154,7 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
             for task in tasks:
                 task.cancel()
             ended = await asyncio.gather(*tasks, return_exceptions=True)
-        # A defect of ours. What was collected is kept, and all clusters are listed again.
+        # A defect of ours. Collected changes are kept, and all clusters are listed again.
         names = [type(one).__name__ for one in ended if not isinstance(one, asyncio.CancelledError)]
         LOGGER.error("internal error (%s): all watches start again; please report this", ", ".join(names))
         await asyncio.sleep(5.0)

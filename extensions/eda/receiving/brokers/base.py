@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a broker is to the source: a receive loop that never ends, and the word that a message is done."""
+"""The interface of a broker: a receive loop that never ends, and acknowledgements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["LOGGER", "Broker", "Message", "Take", "number_option", "reconnecting
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
-# Seconds: the first pause, the longest, and how long a connection has to last to be taken for a good one.
+# Seconds: the first pause, the longest, and how long a connection must last to count as good.
 _FIRST, _LONGEST, _GOOD = 0.5, 30.0, 10.0
 
 
@@ -32,7 +32,7 @@ class Message(NamedTuple):
     """One message.
 
     :param headers: of HTTP or AMQP, or Pub/Sub's attributes.
-    :param token: what ``acknowledge`` takes.
+    :param token: the argument of ``acknowledge``.
     """
 
     body: bytes
@@ -44,7 +44,7 @@ Take = Callable[[Message], None]
 
 
 class Broker(ABC):
-    """One kind of broker is one such class in a file of its own.
+    """Each kind of broker is one such class in its own file.
 
     ``NAME`` is its ``type`` in the AdapterConfig, ``OPTIONS`` are its fields of ``spec.broker``.
     """
@@ -55,24 +55,24 @@ class Broker(ABC):
     @classmethod
     @abstractmethod
     def validate(cls, options: Mapping[str, Any], prefetch: int) -> Broker:
-        """The broker that these options describe, with nothing begun.
+        """Return the broker that these options describe, without connecting.
 
-        :param prefetch: messages that are held at most, where the options do not say it.
-        :raises ConfigurationError: naming the option that is wrong, or the package that is missing.
+        :param prefetch: the default for the maximum number of unacknowledged messages.
+        :raises ConfigurationError: names the invalid option, or the missing package.
         """
 
     @abstractmethod
     async def run(self, take: Take, recorder: ActivityRecorder) -> None:
-        """Give each message to ``take``, for ever, and reconnect when the connection is lost.
+        """Pass each message to ``take``, forever, and reconnect when the connection is lost.
 
-        :raises ConfigurationError: what was found there does not fit, and will not by itself.
+        :raises ConfigurationError: the broker does not fit the options, and waiting does not help.
         """
 
     @abstractmethod
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
-        """Acknowledge these messages, which are done; how many of them the broker could be sent.
+        """Acknowledge these messages; return how many acknowledgements could be sent.
 
-        A message of a connection that is lost is delivered again, and its token of no use.
+        After a lost connection a message is delivered again, and its token is useless.
         """
 
 
@@ -81,11 +81,11 @@ async def reconnecting(
     explain: Callable[[BaseException], str],
     recorder: ActivityRecorder,
 ) -> None:
-    """Run sessions for ever, with growing pauses where they fail.
+    """Run sessions forever, with growing pauses after failures.
 
-    :param session: calls what it is given once it receives.
-    :param explain: an error in words without a secret.
-    :raises ConfigurationError: by a session, before the first that received.
+    :param session: calls its argument once it receives.
+    :param explain: returns an error's description without a secret.
+    :raises ConfigurationError: by a session, before the first one that received.
     """
     failed = 0
     said: str | None = None
@@ -112,7 +112,7 @@ async def reconnecting(
             del received[:-1]
         pause = min(_LONGEST, _FIRST * 2.0 ** min(failed, 10)) * random.uniform(0.5, 1.0)  # noqa: S311
         failed += 1
-        # Once a cause: a broker that is away for a day is one line.
+        # Logged once per cause: a broker that is away for a day is one line.
         level = logging.DEBUG if why == said else logging.WARNING
         LOGGER.log(level, "%s; connecting again in %.1f s", why, pause)
         said = why
@@ -120,7 +120,7 @@ async def reconnecting(
 
 
 def text_option(options: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """:raises ConfigurationError: the option is missing and has no default, or is no text."""
+    """:raises ConfigurationError: the option is missing and has no default, or is not a string."""
     value = options.get(name)
     if value is None or value == "":
         value = default
@@ -130,7 +130,7 @@ def text_option(options: Mapping[str, Any], name: str, default: str | None = Non
 
 
 def number_option(options: Mapping[str, Any], name: str, default: int, most: int) -> int:
-    """A whole number from 1 on; 0 is the default.
+    """Return a whole number from 1 on; 0 is the default.
 
     :raises ConfigurationError: it is not one.
     """

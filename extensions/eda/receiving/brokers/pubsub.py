@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Google Cloud Pub/Sub: one stream, and keeps what it holds from being delivered to others meanwhile."""
+"""Receives from Google Cloud Pub/Sub over one stream, and extends the deadlines of unacknowledged messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["PubSubBroker"]
 
 # The service's own limits: ids of one request, seconds of a deadline.
 _IDS, _SHORTEST, _LONGEST = 1000, 10, 600
-# Seconds: a call, between two looks at deadlines, before one's end, and what a good stream lasts.
+# Seconds: a call, between two checks of deadlines, before the end of one, and the length of a good stream.
 _CALL, _LOOK, _MARGIN, _GOOD = 30.0, 2.0, 5.0, 10.0
 _CLOSING = 1.0
 
@@ -46,8 +46,8 @@ class PubSubBroker(Broker):
     """One subscription.
 
     :param path: its full name.
-    :param ack_deadline: seconds for which what is held is kept from others at a time.
-    :param prefetch: messages that are held at most.
+    :param ack_deadline: seconds of each extension of a message's deadline.
+    :param prefetch: maximum number of unacknowledged messages.
     """
 
     NAME: ClassVar[str] = "gcp-pubsub"
@@ -63,7 +63,7 @@ class PubSubBroker(Broker):
     service: PubSubService
     ack_deadline: int
     prefetch: int
-    # Of ids for acknowledging to when the service delivers their messages to others.
+    # Ids for acknowledging to the time at which the service delivers their messages to others.
     _unacknowledged: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     _room: asyncio.Event = field(default_factory=asyncio.Event, repr=False, compare=False)
     _client: list[Any] = field(default_factory=list, repr=False, compare=False)
@@ -85,7 +85,7 @@ class PubSubBroker(Broker):
 
     async def run(self, take: Take, recorder: ActivityRecorder) -> None:
         """See ``Broker``."""
-        # What another receiving held, that is no more, nobody acknowledges: it is delivered again.
+        # Nothing acknowledges the messages of an earlier stream: they are delivered again.
         self._unacknowledged.clear()
         await reconnecting(lambda connected: self._session(take, connected), self._explain, recorder)
 
@@ -124,7 +124,7 @@ class PubSubBroker(Broker):
                 try:
                     await self._stream(client, take)
                 except Exception as error:
-                    # The service ends each stream after some time, and must be asked again.
+                    # The service ends each stream after some time, and a new one is needed.
                     if type(error).__name__ != "ServiceUnavailable" or time.monotonic() - begun < _GOOD:
                         raise
         finally:
@@ -136,7 +136,9 @@ class PubSubBroker(Broker):
             await client.transport.close()
 
     async def _find(self, client: Any) -> None:
-        """Ask whether there is such a subscription, as a stream says nothing. Not all who pull may ask."""
+        """Check that the subscription exists, because a stream does not report it. The permission is
+        optional.
+        """
         try:
             await client.get_subscription(subscription=self.path, timeout=_CALL, retry=None)
         except Exception as error:
@@ -144,7 +146,7 @@ class PubSubBroker(Broker):
                 raise
 
     async def _give_back(self, client: Any) -> None:
-        """At the end: what is held is delivered to others at once."""
+        """At the end, return unacknowledged messages, which are delivered to others at once."""
         ids = list(self._unacknowledged)[:_IDS]
         if not ids:
             return
@@ -165,17 +167,17 @@ class PubSubBroker(Broker):
 
         async def requests() -> AsyncIterator[Any]:
             yield import_pubsub().StreamingPullRequest(first)
-            # The stream is open for as long as there may be another one.
+            # The stream stays open as long as there may be another one.
             await ended.wait()
 
         stream = await client.streaming_pull(requests=requests(), retry=None)
-        # In a task of its own: a read that is cancelled cancels the stream.
+        # In a separate task: a cancelled read cancels the stream.
         reading = asyncio.create_task(self._read(stream, take))
         try:
             await asyncio.wait([reading])
             reading.result()
         finally:
-            # A stream that is only cancelled may take messages for a while, and nobody has them then.
+            # A stream that is only cancelled may still receive messages for a while, which would be lost.
             ended.set()
             await asyncio.wait([reading], timeout=_CLOSING)
             reading.cancel()
@@ -194,7 +196,7 @@ class PubSubBroker(Broker):
                 await self._room.wait()
 
     async def _keep(self, client: Any) -> None:
-        """Ask for more time for whatever is held; never returns."""
+        """Extend the deadlines of unacknowledged messages; never returns."""
         while True:
             now = time.monotonic()
             ending = [one for one, until in self._unacknowledged.items() if until - now < _LOOK + _MARGIN]
@@ -208,7 +210,7 @@ class PubSubBroker(Broker):
                         timeout=_CALL,
                         retry=None,
                     )
-                except Exception as error:  # noqa: BLE001 - it is tried again, or they are delivered again
+                except Exception as error:  # noqa: BLE001 - it is retried, or they are delivered again
                     LOGGER.debug("%s", self._explain(error))
                     continue
                 for one in ids:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""RabbitMQ, as the sentinel's broker library lays it out.
+"""RabbitMQ, in the layout of the sentinel's broker library.
 
 The exchange has the name of the sentinel's topic, messages have an empty routing key, and each subscription
-has a durable queue ``{queue or topic}-{subscription}``. Not the library's own reconnecting: what was
-delivered over a connection that is lost is delivered again, so nothing of it is carried over.
+has a durable queue ``{queue or topic}-{subscription}``. The library's own reconnecting is not used: messages
+of a lost connection are delivered again, so nothing is carried over.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _TIMEOUT = 30.0
 class RabbitMQBroker(Broker):
     """One queue of one RabbitMQ.
 
-    :param address: where it is, and who asks.
-    :param exchange_type: ``topic`` or ``fanout``: what the exchange is, or is made as.
-    :param prefetch: messages that are held at most.
+    :param address: the broker and the user.
+    :param exchange_type: ``topic`` or ``fanout``: the type of the exchange, also of a new one.
+    :param prefetch: maximum number of unacknowledged messages.
     """
 
     NAME: ClassVar[str] = "rabbitmq"
@@ -135,11 +135,13 @@ class RabbitMQBroker(Broker):
             await connection.close()
 
     async def _declare_queue(self, connection: Any) -> None:
-        """Create the queue and its binding if they are missing; without that right, use what is there."""
+        """Create the queue and its binding if they are missing; without that permission, use the existing
+        ones.
+        """
         errors = self._library.exceptions
         channel = await connection.channel()
         try:
-            # Whatever it was made with (a dead-letter exchange, a quorum), it is used as it is.
+            # An existing queue is used with its own settings (a dead-letter exchange, a quorum).
             await channel.declare_queue(self.queue, passive=True)
         except errors.ChannelNotFoundEntity:
             channel = await connection.channel()
@@ -167,7 +169,7 @@ def _exchange_type(options: Mapping[str, Any]) -> str:
 
 
 def _queue(options: Mapping[str, Any], exchange: str) -> str:
-    """A queue that is given without a subscription has a name of its own."""
+    """Return the name of the queue. A queue without a subscription is a full name."""
     if options.get("queue") and not options.get("subscription"):
         return text_option(options, "queue")
     return f"{text_option(options, 'queue', exchange)}-{text_option(options, 'subscription')}"

@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Events by HTTP: a small server to which a sender of events posts them.
+"""Receives events by HTTP POST, with a small server.
 
-It answers 202 once the event is in the collection, and keeps it in memory: what a kill takes with it has to
-be posted again, as the sentinel does. Whether a request may be taken at all is decided by its head, before
-anything of its body is read: 401 without the token, 413 for what is too long, 503 where as much is held as
-may be.
+It answers 202 once the event is queued, and keeps it in memory. The sender must post lost events again after
+a crash, as the sentinel does. The head of a request decides whether it is accepted, before its body is read:
+401 without the token, 413 for a body that is too long, 503 if too many events are unacknowledged.
 """
 
 from __future__ import annotations
@@ -48,17 +47,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 
 __all__ = ["WebhookBroker"]
 
-# Bodies that are read at once, and seconds in which one has to be there.
+# Bodies that are read concurrently, and seconds in which one must be complete.
 _BODIES = 16
 _READ = 30.0
 
 
 @dataclass(frozen=True)
 class WebhookBroker(Broker):
-    """One address to post to.
+    """One URL for POST requests.
 
-    :param token: what a request has to say in ``Authorization: Bearer``; None: nothing.
-    :param prefetch: messages that are held at most.
+    :param token: the token of ``Authorization: Bearer``; None: no token.
+    :param prefetch: maximum number of unacknowledged messages.
     """
 
     NAME: ClassVar[str] = "webhook"
@@ -72,7 +71,7 @@ class WebhookBroker(Broker):
     _library: Any = field(repr=False, compare=False)
     _numbers: Any = field(default_factory=itertools.count, repr=False, compare=False)
     _unacknowledged: set[int] = field(default_factory=set, repr=False, compare=False)
-    # Where it really listens: a port of 0 is any free one.
+    # The real address: port 0 means any free one.
     addresses: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
@@ -101,14 +100,14 @@ class WebhookBroker(Broker):
 
     async def run(self, take: Take, recorder: ActivityRecorder) -> None:
         """See ``Broker``."""
-        # What another receiving held, that is no more, nobody acknowledges.
+        # Nothing acknowledges the messages of an earlier session.
         self._unacknowledged.clear()
         await reconnecting(
             lambda connected: self._session(take, connected, recorder), self._explain, recorder
         )
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
-        """Room for as many more."""
+        """Make room for the same number of new messages."""
         self._unacknowledged.difference_update(tokens)
         return len(tokens)
 
@@ -118,11 +117,11 @@ class WebhookBroker(Broker):
 
     async def _session(self, take: Take, connected: Callable[[], None], recorder: ActivityRecorder) -> None:
         web = self._library
-        # Bodies are read some at a time: as many as are held could not be in memory at once.
+        # Bodies are read some at a time: memory would not hold the maximum number at once.
         reading = asyncio.Semaphore(_BODIES)
 
         async def expected(request: Any) -> Any:
-            """Answer a client that asks before it sends a body."""
+            """Answer a client that sends ``Expect: 100-continue`` before its body."""
             if request.headers.get("Expect", "").lower() != "100-continue":
                 raise web.HTTPExpectationFailed
             refusal = self._refusal(request, recorder)
@@ -151,7 +150,7 @@ class WebhookBroker(Broker):
             await runner.cleanup()
 
     def _refusal(self, request: Any, recorder: ActivityRecorder) -> Any:
-        """The answer to a request whose body is not read; None where it is."""
+        """Return the response to a request whose body is not read; None if it is."""
         if self.token is not None and not _is_allowed(request, self.token):
             return _answer(self._library, 401, "unauthorized")
         if (request.content_length or 0) > LARGEST:
@@ -164,7 +163,7 @@ class WebhookBroker(Broker):
         self, request: Any, take: Take, recorder: ActivityRecorder, reading: asyncio.Semaphore
     ) -> Any:
         token = next(self._numbers)
-        # From here on, so that many that come at once are not all taken.
+        # Counted from here on, so that simultaneous requests respect the limit.
         self._unacknowledged.add(token)
         taken = False
         try:
@@ -177,7 +176,7 @@ class WebhookBroker(Broker):
         except TimeoutError:
             return _answer(self._library, 408, "too slow")
         except (self._library.RequestPayloadError, ConnectionError):
-            # The body is not as its head says, or the client is gone.
+            # The body does not match its head, or the client has disconnected.
             return _answer(self._library, 400, "the request body is incomplete")
         finally:
             if not taken:
@@ -192,7 +191,7 @@ class WebhookBroker(Broker):
 
 
 def _listen(value: Any) -> tuple[str, str]:
-    """An address and a port: as a text, or as the AdapterConfig has them, in two fields."""
+    """Parse address and port: as one string, or as the AdapterConfig has them, in two fields."""
     if isinstance(value, str):
         host, _colon, text_of_port = value.rpartition(":")
         return host, text_of_port
@@ -203,7 +202,7 @@ def _listen(value: Any) -> tuple[str, str]:
 
 
 def _is_loopback(host: str) -> bool:
-    """No host at all is all addresses."""
+    """Return whether it is a loopback address. An empty host means all addresses."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -40,7 +40,7 @@ class Credential:
 
 
 class Decoded(NamedTuple):
-    """An ``auth`` as lint sees it: ``error`` is a rule id, ``content`` the decoded bytes."""
+    """A decoded ``auth`` for lint: ``error`` is a rule id, ``content`` the decoded bytes."""
 
     error: str | None
     content: bytes
@@ -49,7 +49,7 @@ class Decoded(NamedTuple):
 
 
 def _padding(text: str) -> tuple[int, int] | None:
-    """How many ``=`` there are and how many belong there; None if this is not base64 at all."""
+    """Return the number of ``=`` and the right number; None if this is not base64 at all."""
     match = _ALPHABET.fullmatch(text)
     if not match:
         return None
@@ -78,13 +78,15 @@ def go_standard(text: str) -> bytes | None:
 
 
 def go_kubelet(text: str) -> bytes | None:
-    """As kubelet decodes: padded if it ends in ``=``, else unpadded; None on an error."""
+    """Decode as kubelet does: padded if it ends in ``=``, otherwise unpadded; None on an error."""
     text = text.translate(_LINE_BREAKS)
     return _decode(text) if (_is_padded if text.endswith("=") else _is_raw)(text) else None
 
 
 def decode(auth: str) -> Decoded:
-    """Decode for lint: what both readers take, and what can be repaired; else the rule that is broken."""
+    """Decode for lint: accept what both readers accept and what can be repaired, otherwise return the broken
+    rule.
+    """
     text = auth.translate(_LINE_BREAKS)
     line_breaks = len(text) != len(auth)
     if _is_padded(text):
@@ -101,5 +103,5 @@ def decode(auth: str) -> Decoded:
 
 
 def encode(content: bytes) -> str:
-    """Padded standard base64, which both readers take."""
+    """Encode as padded standard base64, which both readers accept."""
     return base64.b64encode(content).decode("ascii")

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A key of ``auths`` as it may be printed: people write credentials where the registry belongs.
+"""Decides how a key of ``auths`` may be printed: people write credentials where the registry belongs.
 
-Whatever prints a key calls :func:`display` or :func:`displayed`.  Shown is what can be a registry's host
-name, its port, and path components that can be names of a repository.  The page *Secrecy* says what remains.
+All output of a key uses :func:`display` or :func:`displayed`. They show what can be a registry's host name,
+its port, and path components that can be names of a repository. The page *Secrecy* says what remains.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST = 255
 _MOST_PORT = 65535
 _LABEL = r"[a-z0-9*_](?:[a-z0-9*_-]{0,61}[a-z0-9*_])?"
 # To every reader the first part of an image's name is a host only if it has a dot or a port, or is localhost.
-# So one bare word names no registry; it may be a password.
+# So a single bare word names no registry; it may be a password.
 _HOST = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})+|localhost|\*|\[[0-9a-f:.]+\])")
 _SINGLE = re.compile(_LABEL)
 _SCHEME = re.compile(r"(?:https?|ftp|docker|oci)://", re.IGNORECASE)
@@ -30,22 +30,22 @@ _DIGIT = re.compile(r"[0-9]")
 _TAG = re.compile(r"[:@]")
 _RUN = re.compile(r"[a-z0-9]{12,}")
 _CHANGE = re.compile(r"(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])")
-# Of a random run of 16 letters and digits, 6 neighbours are a letter and a digit; of a name's, seldom 2.
+# In a random string of 16 letters and digits, 6 neighbours are a letter and a digit; in a name rarely 2.
 _MOST_CHANGES = 3
 
 
 class _Shown(NamedTuple):
-    """``text``: what may be printed; ``whole``: whether that is all of the key."""
+    """``text``: what may be printed; ``whole``: whether that is the complete key."""
 
     text: str
     whole: bool
 
 
 def display(key: str, position: int) -> str:
-    """The key as it may be printed.
+    """Return the key in printable form.
 
-    What can be no part of a registry's name is replaced by the entry's place: ``entry 2 (name not shown)``,
-    or ``entry 2 (quay.io, the rest not shown)``.  So two keys are never printed alike.
+    Parts that cannot belong to a registry's name are replaced by the entry's number: ``entry 2 (name not
+    shown)``, or ``entry 2 (quay.io, the rest not shown)``. So two keys are never printed alike.
 
     :param position: of the entry, from 0.
     """
@@ -56,20 +56,20 @@ def display(key: str, position: int) -> str:
 
 
 def displayed(*keys: Iterable[str]) -> dict[str, str]:
-    """Key -> as it may be printed, numbered by its place among all of them, sorted."""
+    """Return keys to their printable forms, numbered by their position among all of them, sorted."""
     return {key: display(key, position) for position, key in enumerate(sorted(set().union(*keys)))}
 
 
 def is_displayed(key: str) -> bool:
-    """Whether the key is printed as it is."""
+    """Return whether the key is printed unchanged."""
     return _shown(key).whole
 
 
 @lru_cache(maxsize=4096)
 def secret_parts(key: str) -> frozenset[str]:
-    """What of the key a text must not hold: the key, and what of it is not shown.
+    """Return the parts of the key that a text must not hold: the key, and its hidden parts.
 
-    Of a bare word only one that has a digit: ``registry`` is in many a harmless sentence, and so is a tag.
+    A bare word counts only with a digit: ``registry`` is in many harmless sentences, and so is a tag.
     """
     shown = _shown(key)
     if shown.whole:
@@ -92,7 +92,7 @@ def _shown(key: str) -> _Shown:
     authority, slash, path = key[len(scheme) :].partition("/")
     user, at_sign, address = authority.rpartition("@")
     if at_sign and ":" in user and not scheme:
-        # The at sign may be a password's, and then so is what follows it.
+        # The at sign may belong to a password, and then so does everything after it.
         return nothing
     host, port, whole = _host_and_port(address)
     if not host:
@@ -103,7 +103,7 @@ def _shown(key: str) -> _Shown:
         return _Shown(text, whole)
     shown = [text]
     for component in path.split("/"):
-        # Behind a colon or an at sign a tag or a digest, if all is well.
+        # After a colon or an at sign there is normally a tag or a digest.
         name = _TAG.split(component, 1)[0]
         if _is_component(name):
             shown.append(name)
@@ -113,7 +113,7 @@ def _shown(key: str) -> _Shown:
 
 
 def _host_and_port(address: str) -> tuple[str, str, bool]:
-    """The host, the port with its colon, and whether that is all; no host where it cannot be one."""
+    """Return the host, the port with its colon, and whether that is all; no host if it cannot be one."""
     host, colon, port = address, "", ""
     if not address.endswith("]"):
         host, colon, port = address.partition(":") if address[:1] != "[" else address.rpartition(":")
@@ -124,7 +124,7 @@ def _host_and_port(address: str) -> tuple[str, str, bool]:
 
 
 def _is_component(text: str) -> bool:
-    """Whether it can be a part of a repository's name, rather than a password."""
+    """Return whether it can be a part of a repository's name, rather than a password."""
     if not _COMPONENT.fullmatch(text):
         return False
     return all(len(_CHANGE.findall(run)) <= _MOST_CHANGES for run in _RUN.findall(text))

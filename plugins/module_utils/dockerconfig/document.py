@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A docker config that has been accepted: immutable, repaired, and mute about its values."""
+"""An accepted docker config: immutable, repaired, and without output of its values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["DockerConfig", "freeze", "load"]
 
 
 def freeze(value: Any) -> Any:
-    """A read-only view of plain values: mappings cannot be assigned to, lists become tuples."""
+    """Return a read-only view of plain values: mappings cannot be assigned to, lists become tuples."""
     if isinstance(value, dict):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
     if isinstance(value, list):
@@ -27,12 +27,12 @@ def freeze(value: Any) -> Any:
 
 
 class DockerConfig:
-    """What a valid docker config holds, repaired.  Made by :func:`load` and :func:`merge`.
+    """The content of a valid docker config, repaired. Made by :func:`load` and :func:`merge`.
 
-    ``plain_auths`` and ``plain_extra`` are ``auths`` and ``extra`` in plain containers, which can be written as
-    JSON without a copy. They are secret too, and their readers must not change them.
+    ``plain_auths`` and ``plain_extra`` are ``auths`` and ``extra`` in plain containers, which can be written
+    as JSON without a copy. They are also secret, and their readers must not change them.
 
-    ``repr()`` and ``str()`` show registry names only.  Equality is equality of meaning.
+    ``repr()`` and ``str()`` show registry names only. Equality is equality of meaning.
     """
 
     __slots__ = ("_canonical", "plain_auths", "plain_extra", "warnings")
@@ -68,25 +68,25 @@ class DockerConfig:
 
     @property
     def auths(self) -> Mapping[str, Mapping[str, Any]]:
-        """Registry to entry, read-only.  Secret."""
+        """Registry to entry, read-only. Secret."""
         frozen: Mapping[str, Mapping[str, Any]] = freeze(self.plain_auths)
         return frozen
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """What stands beside ``auths`` (``credHelpers``, ``HttpHeaders`` ...), read-only.  May be secret."""
+        """The members beside ``auths`` (``credHelpers``, ``HttpHeaders`` ...), read-only. May be secret."""
         frozen: Mapping[str, Any] = freeze(self.plain_extra)
         return frozen
 
     def canonical(self) -> bytes:
-        """The one way to write this content: compact JSON, keys sorted, repaired, UTF-8.  Secret."""
+        """Return the canonical form of this content: compact JSON, keys sorted, repaired, UTF-8. Secret."""
         return self._canonical
 
     def same_meaning(self, other: DockerConfig) -> bool:
-        """Whether both say the same to every reader.
+        """Return whether both mean the same to every reader.
 
-        White space, order, line breaks and padding inside base64, and ``auth`` given as user name
-        and password are no difference.
+        White space, order, line breaks and padding inside base64, and ``auth`` given as user name and
+        password make no difference.
         """
         return self._canonical == other._canonical
 

@@ -23,7 +23,7 @@ _TELLTALE = re.compile(
     r"""(?:["'](?:auths?|password|identitytoken|registrytoken)\\?["']|^[^\S\n]*(?:auths?|password))\s*:""",
     re.IGNORECASE | re.MULTILINE,
 )
-# Shorter ones are names too often.
+# Shorter ones are too often names.
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
 _SEGMENT = re.compile(r"[A-Za-z0-9+_-]{6,}={0,2}")
 # Every secret here has a colon, which is in one of these pairs of base64's digits. In base64 of base64 each
@@ -39,25 +39,25 @@ _USER = re.compile(r"[\w$|<][\w$|<>.+@/\\~ -]{0,254}")
 _LINE_BREAKS = str.maketrans("", "", "\t\r\n")
 _ENCODED = 8
 _NESTING = 3
-# Of text in Latin-1 most letters are ASCII; of random bytes a third are.
+# In Latin-1 text most letters are ASCII; of random bytes a third are.
 _ASCII_SHARE = 0.75
 _SHORT = 9
 _LONG_USER = 5
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a docker config or an encoded credential is in the text."""
+    """Return whether the text contains a docker config or an encoded credential."""
     if ":" in text and _TELLTALE.search(text):
         return True
     lower = text.lower()
-    # Most names have no capital. Base64 of a credential is without one once in thousands.
+    # Most names have no capital. Base64 of a credential rarely lacks one (once in thousands).
     if (text != lower or "=" in text) and _GATE.search(text) and any(map(_has_login, _candidates(text))):
         return True
     return "3a" in lower and _holds_hex(text)
 
 
 def decodings(text: str) -> Iterator[bytes]:
-    """What the text is base64 of, and what that is base64 of, as far as it is."""
+    """Yield what the text decodes to from base64, repeatedly."""
     for _round in range(_NESTING):
         raw = _decoded(text)
         if raw is None:
@@ -67,7 +67,7 @@ def decodings(text: str) -> Iterator[bytes]:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """The text, what in it is an encoding's digits, and that without what may be a path around it."""
+    """Yield the text, the encoded strings in it, and these without a possible path around them."""
     yield text
     for run in _RUN.findall(text):
         yield run
@@ -95,9 +95,9 @@ def _decoded(text: str) -> bytes | None:
 
 
 def _is_login(raw: bytes, *, only_text: bool = False) -> bool:
-    """Whether the bytes are a user's name, a colon and a password.
+    """Return whether the bytes are a user name, a colon and a password.
 
-    :param only_text: the password is text in UTF-8; else it may be of any bytes.
+    :param only_text: the password is UTF-8 text; otherwise it may have any bytes.
     """
     if b":" not in raw:
         return False
@@ -111,12 +111,14 @@ def _is_login(raw: bytes, *, only_text: bool = False) -> bool:
     letters = sum(map(str.isascii, text))
     if is_text and letters >= len(text) * _ASCII_SHARE and len(text) >= _SHORT:
         return True
-    # A password of any bytes: behind a name that is too long to be one by chance.
+    # A password of any bytes, after a name that is too long to be random.
     return user.isascii() and len(user) >= _LONG_USER and len(password) >= _LONG_USER
 
 
 def _text(raw: bytes) -> tuple[str, bool]:
-    """The text without the NULs of some writers and of UTF-16, and whether it is UTF-8; else Latin-1."""
+    """Return the text without the NULs of some writers and of UTF-16, and whether it is UTF-8, otherwise
+    Latin-1.
+    """
     for mark in _MARKS:
         raw = raw[len(mark) :] if raw.startswith(mark) else raw
     raw = raw.replace(b"\0", b"")

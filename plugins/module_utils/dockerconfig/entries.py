@@ -17,7 +17,7 @@ __all__ = ["FIELDS", "TOKENS", "Entry", "examine_entry", "fold"]
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _LINE_END = (b"\n", b"\r")
 TOKENS = ("identitytoken", "registrytoken")
-# Who rejects a field that is not a string, and who never looks at it.
+# Which reader rejects a field that is not a string, and which ignores it.
 _READ_BY_KUBELET = frozenset({"auth", "username", "password", "email"})
 _READ_BY_CONTAINERS_IMAGE = frozenset({"auth", "identitytoken"})
 FIELDS = _READ_BY_KUBELET | _READ_BY_CONTAINERS_IMAGE | {"registrytoken"}
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 
 def fold(name: str) -> str:
-    """A field name as Go compares it: without case, and two letters beyond ASCII fold to s and k."""
+    """Return a field name as Go compares it: without case, and two non-ASCII letters fold to s and k."""
     if not name.isascii():
         name = name.replace("\u017f", "s").replace("\u212a", "k")
     return name.lower() if name.isascii() else name
@@ -40,7 +40,7 @@ def fold(name: str) -> str:
 def examine_entry(entry: Any, registry: str, *, has_helper: bool) -> Entry:
     """Lint and repair one entry.
 
-    :param registry: the key as it may be shown.
+    :param registry: the printable key.
     :param has_helper: whether ``credHelpers`` or ``credsStore`` could hold the credential instead.
     """
     if not isinstance(entry, dict):
@@ -128,7 +128,7 @@ def _examine_pair(user: bytes, password: bytes, registry: str) -> list[Finding]:
 def _examine_fields(
     entry: dict[str, Any], registry: str, has_helper: bool
 ) -> tuple[list[Finding], str | None]:
-    """No ``auth``: is there a user name and password that it can be made of?"""
+    """There is no ``auth``: check for a user name and password from which to make it."""
     user, password = optional_text(entry.get("username")), optional_text(entry.get("password"))
     if user is None and password is None:
         if any(optional_text(entry.get(name)) for name in TOKENS):

@@ -18,11 +18,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Finding(NamedTuple):
-    """What :func:`lint` says about one point of a document; never contains a value of it.
+    """One finding of :func:`lint`; never contains a value of the document.
 
-    ``rule`` is the stable id, ``severity`` is ``error`` or ``warning``,
-    ``registry`` the key as far as it may be shown (None: the whole document);
-    ``kubelet`` and ``containers_image`` are each reader's verdict in words.
+    ``rule`` is the stable id, ``severity`` is ``error`` or ``warning``, ``registry`` the printable key (None:
+    the complete document); ``kubelet`` and ``containers_image`` describe the verdict of each reader.
     """
 
     rule: str
@@ -33,7 +32,7 @@ class Finding(NamedTuple):
     containers_image: str
 
     def as_dict(self) -> dict[str, str | None]:
-        """A plain dictionary of the fields, fit for a module's result."""
+        """Return a plain dictionary of the fields for a module's result."""
         return self._asdict()
 
     def __str__(self) -> str:
@@ -49,7 +48,7 @@ def finding(
     kubelet: str | None = None,
     containers_image: str | None = None,
 ) -> Finding:
-    """A finding of ``rule``; the verdicts are the table's unless this case is known to differ."""
+    """Return a finding of ``rule``; the verdicts are the table's, unless this case is known to differ."""
     row = BY_ID[rule]
     return Finding(
         rule=row.id,
@@ -64,9 +63,8 @@ def finding(
 class DockerConfigError(ValueError):
     """A docker config, an image name or a merge that is refused.
 
-    ``findings`` has every error, ``rule`` and ``registry`` are those of the
-    first.  The text names registries and rules, never a value, and no other
-    exception is chained to it.
+    ``findings`` has every error, ``rule`` and ``registry`` are those of the first. The message names
+    registries and rules, never a value, and no other exception is chained to it.
     """
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
@@ -79,20 +77,21 @@ class DockerConfigError(ValueError):
         super().__init__("invalid docker config: " + "; ".join(shown))
 
     def __reduce__(self) -> tuple[type[DockerConfigError], tuple[tuple[Finding, ...]]]:
-        # Process pools pickle exceptions; the default would pass the text for the findings.
+        # Process pools pickle exceptions; the default would pass the message instead of the findings.
         return (type(self), (self.findings,))
 
 
 def refuse(rule: str, registry: str | None = None, message: str = "") -> NoReturn:
-    """Raise for a refusal that no row of the table describes (merging, looking up, options).
+    """Raise for a refusal without a row in the table (merges, lookups, options).
 
-    ``message`` must be made of names only.
+    ``message`` must consist of names only.
     """
     raise DockerConfigError((Finding(rule, ERROR, registry, message, "", ""),))
 
 
 def forgetful(function: _Function) -> _Function:
-    """Let a :class:`DockerConfigError` leave ``function`` without the frames that hold the document.
+    """Decorate ``function`` so that a :class:`DockerConfigError` leaves it without the frames that hold the
+    document.
 
     Traceback printers that show locals (pytest, Sentry, ansible's debugger) would show it.
     """

@@ -33,12 +33,12 @@ class _Malformed(Exception):
 
 
 def glob_match(pattern: str, name: str) -> bool:
-    """Whether ``name`` matches; a malformed pattern matches nothing.
+    """Return whether ``name`` matches; a malformed pattern matches nothing.
 
-    At worst the product of the lengths: after a mismatch only the last star is tried again.
+    The worst case is the product of the lengths: after a mismatch only the last star is tried again.
     """
     tokens = _tokens(pattern)
-    # Each token but a star stands for one character.
+    # Each token except a star stands for one character.
     if tokens is None or sum(not token.is_star for token in tokens) > len(name):
         return False
     star = -1
@@ -87,7 +87,7 @@ def _char_at(pattern: str, at: int) -> str:
 
 
 def _char_class(pattern: str, at: int) -> tuple[_Token, int]:
-    """The class whose inside begins at ``at``, and where the pattern goes on behind it."""
+    """Return the class whose content begins at ``at``, and where the pattern continues after it."""
     negated = _char_at(pattern, at) == "^"
     at += negated
     ranges: list[tuple[str, str]] = []

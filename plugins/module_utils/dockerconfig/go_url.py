@@ -41,7 +41,7 @@ def as_bytes(text: str) -> str:
 
 
 def as_text(disguised: str) -> str:
-    """The text again; bytes that are not UTF-8 become replacement characters."""
+    """Return the text; bytes that are not UTF-8 become replacement characters."""
     return disguised if disguised.isascii() else disguised.encode("latin-1").decode("utf-8", "replace")
 
 
@@ -57,7 +57,7 @@ def _unescape_host(text: str) -> str | None:
     if _NOT_IN_HOST.search(text):
         return None
     for match in _ESCAPE.finditer(text):
-        # Only bytes outside ASCII, and the per cent sign itself, may be escaped in a host.
+        # Only non-ASCII bytes, and the per cent sign itself, may be escaped in a host.
         if int(match.group(1), 16) < 0x80 and match.group(0) != "%25":
             return None
     return _unescape(text)
@@ -84,7 +84,7 @@ def _bracketed_host(host: str) -> str | None:
     plain, in_plain, rest = address.partition("%")  # a "%" escaped by other means
     if in_plain or rest:
         return None
-    # Rare, and a quarter of a MiB: the node's syncer reads docker configs, too.
+    # Rare, and a quarter of a MiB: the node's syncer also reads docker configs.
     import ipaddress
 
     try:
@@ -112,7 +112,7 @@ def _parse_host(host: str) -> str | None:
 
 
 def parse_go_url(rest: str) -> Url | None:
-    """``url.Parse("https://" + rest)``, or None where Go reports an error."""
+    """``url.Parse("https://" + rest)``, or None if Go reports an error."""
     rest, _mark, fragment = rest.partition("#")
     if _CONTROL.search(rest) or _unescape(fragment) is None:
         return None
@@ -129,7 +129,7 @@ def parse_go_url(rest: str) -> Url | None:
 
 
 def split_host_port(hostport: str) -> tuple[str, str]:
-    """``net.SplitHostPort``; where Go reports an error, the whole as host and no port (as kubelet does)."""
+    """``net.SplitHostPort``; if Go reports an error, everything is the host, without a port (as in kubelet)."""
     whole = (hostport, "")
     colon = hostport.rfind(":")
     if colon < 0:

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An image name as the readers take it apart: ``nginx:1`` is ``docker.io/library/nginx``.
+"""Parses image names as the readers do: ``nginx:1`` is ``docker.io/library/nginx``.
 
-Kubelet uses ``github.com/distribution/reference``, containers/image an older copy of it; the copy knows
-no IPv6 addresses, does not take an upper-case first part for a host, and limits the length of
-the whole name instead of that of the path.
+Kubelet uses ``github.com/distribution/reference``, containers/image an older copy of it. The copy knows no
+IPv6 addresses, does not accept an upper-case first part as a host, and limits the length of the complete name
+instead of that of the path.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DIGEST = re.compile(r"sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{1
 
 
 def split_host(image: str, reader: str) -> tuple[str, str]:
-    """The host that a reader takes the image to be at, and the rest of its name. Nothing is validated."""
+    """Return the host that a reader uses for the image, and the rest of its name. Nothing is validated."""
     first, slash, rest = image.partition("/")
     is_host = slash and ("." in first or ":" in first or first == "localhost")
     if reader == "kubelet" and slash and first.lower() != first:

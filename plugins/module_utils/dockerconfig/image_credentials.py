@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which credential each reader would pull an image with, in words that may be printed.
+"""Reports which credential each reader would pull an image with, in printable form.
 
 :mod:`.match` finds the entries; here their credentials are left out.
 """
@@ -27,11 +27,11 @@ _MAX_REPOSITORY = 255
 
 
 def image_problem(name: str) -> str | None:
-    """Why the name cannot be that of an image; None if at least one reader takes it.
+    """Return why the name cannot be that of an image; None if at least one reader accepts it.
 
-    The lengths are checked first, since the work of matching grows with them. A repository has at most 255
-    characters (``RepositoryNameTotalLengthMax`` of ``github.com/distribution/reference``). A DNS name has at most
-    253 (RFC 1035, section 2.3.4). The readers do not check it, but such a host cannot be resolved.
+    The lengths are checked first, because the cost of matching grows with them. A repository has at most 255
+    characters (``RepositoryNameTotalLengthMax`` of ``github.com/distribution/reference``). A DNS name has at
+    most 253 (RFC 1035, section 2.3.4). The readers do not check it, but such a host cannot be resolved.
     """
     host, path = split_host(name, "kubelet")
     if len(host) > _MAX_HOST:

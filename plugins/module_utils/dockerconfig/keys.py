@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A key of ``auths``: how the readers compare it, and what is wrong with it."""
+"""How the readers compare a key of ``auths``, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def _without_scheme(key: str) -> str:
 
 @lru_cache(maxsize=4096)
 def kubelet_index(key: str) -> str | None:
-    """The key in kubelet's index (one character a byte), or None where kubelet drops the entry.
+    """Return the key in kubelet's index (one character a byte), or None if kubelet drops the entry.
 
-    The scheme goes, and so does a leading ``/v1`` or ``/v2`` of the path if a slash follows.
+    The scheme is removed, and so is a leading ``/v1`` or ``/v2`` of the path if a slash follows.
     """
     parsed = go_url.parse_go_url(_without_scheme(go_url.as_bytes(key)))
     if parsed is None:
@@ -57,10 +57,10 @@ def kubelet_index(key: str) -> str | None:
 
 
 def normalise_registry(key: str) -> str:
-    """The registry that ``key`` names to kubelet: two keys with the same result are one to it.
+    """Return the registry that ``key`` names to kubelet: two keys with the same result are the same registry.
 
-    ``https://quay.io/v1/`` and ``quay.io`` give ``quay.io``.  Case is kept.  A key that kubelet
-    cannot read is returned as it is.
+    ``https://quay.io/v1/`` and ``quay.io`` give ``quay.io``. Case is kept. A key that kubelet cannot read is
+    returned unchanged.
     """
     index = kubelet_index(key)
     return key if index is None else go_url.as_text(index)
@@ -68,10 +68,10 @@ def normalise_registry(key: str) -> str:
 
 @lru_cache(maxsize=4096)
 def registry_identity(key: str) -> str:
-    """What decides in a merge whether two keys are one registry.
+    """Return the identity by which a merge compares registries.
 
-    As :func:`normalise_registry`, and all names of Docker Hub are one: the readers fall back from
-    one name to another, so a losing credential under another name would win after all.
+    As :func:`normalise_registry`, and all names of Docker Hub are one: the readers fall back from one name to
+    another, so a losing credential under another name would still be used.
     """
     registry = normalise_registry(key)
     host, slash, path = registry.partition("/")
@@ -80,14 +80,14 @@ def registry_identity(key: str) -> str:
 
 @lru_cache(maxsize=4096)
 def hub_replacement(key: str) -> str | None:
-    """For a key on ``registry-1.docker.io`` the same on ``docker.io``, else None."""
+    """Return the key on ``docker.io`` for a key on ``registry-1.docker.io``, otherwise None."""
     host, slash, path = normalise_registry(key).partition("/")
     return HUB + slash + path if host == HUB_ALIAS else None
 
 
 @lru_cache(maxsize=4096)
 def key_rules(key: str) -> tuple[str, ...]:
-    """The ids of the rules that ``key`` breaks by itself: the first error, or all warnings."""
+    """Return the ids of the rules that ``key`` breaks by itself: the first error, or all warnings."""
     error = _key_error(key)
     return (error,) if error else tuple(_key_warnings(key))
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole document: every finding, and the repaired tree if there is no error among them."""
+"""Lints a complete document: returns every finding, and the repaired tree if there is no error."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .parse import Tree, inspect, pairs_of, parse, size_of
 from .rules import ERROR
 
 SECRET_MAX_BYTES = 1024 * 1024
-"""What a Kubernetes Secret can hold."""
+"""The maximum size of a Kubernetes Secret."""
 SECRET_MANAGER_MAX_BYTES = 64 * 1024
-"""What one version of a Google Secret Manager secret can hold."""
+"""The maximum size of one version of a Google Secret Manager secret."""
 
 # Objects of strings outside ``auths``, and the reader that rejects the file if one is not.
 _STRING_MAPS = {"HttpHeaders": "kubelet", "credHelpers": "containers_image"}
@@ -50,15 +50,15 @@ def canonical_bytes(auths: Mapping[str, Any], extra: Mapping[str, Any]) -> bytes
 
 
 def examine(data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool = False) -> Examined:
-    """Parse, lint and repair; never raises on what the document holds.
+    """Parse, lint and repair; never raises, whatever the document holds.
 
-    :param max_bytes: the limit, for what is given and for what would be written.
-    :param allow_empty: take an empty file, ``null``, ``{}`` and ``auths`` null or empty for a
-        document without entries instead of an error.
+    :param max_bytes: the limit for the input and for the output.
+    :param allow_empty: accept an empty file, ``null``, ``{}`` and ``auths`` null or empty as a document
+        without entries.
     """
     if allow_empty and _is_blank(data):
         return Examined((), {}, {})
-    # Reading something huge is no use to anybody.
+    # A huge document is not parsed.
     if isinstance(data, (bytes, str)) and size_of(data) > max_bytes:
         return _too_large(size_of(data), max_bytes)
     tree = parse(data)
@@ -74,7 +74,7 @@ def _too_large(size: int, max_bytes: int) -> Examined:
 
 
 def lint(data: Any) -> list[Finding]:
-    """Everything that is wrong with or dubious about a document, errors first; never raises on bad input."""
+    """Return everything that is wrong or dubious in a document, errors first; never raises on bad input."""
     found = examine(data).findings
     return sorted(found, key=lambda item: item.severity != ERROR)
 
@@ -139,7 +139,7 @@ def _examine_extra(extra: dict[str, Any], auths: dict[str, Any]) -> list[Finding
     for name, value in extra.items():
         known = _TOP_LEVEL.get(entries.fold(name))
         if known == "auths":
-            # Beside the right one too: Go reads both into one map.
+            # In addition to the right one: Go reads both into one map.
             found.append(finding("auths-wrong-case"))
         elif known and known != name:
             found.append(finding("field-wrong-case", None, known))
@@ -184,7 +184,7 @@ def _duplicate_spellings(auths: dict[str, Any]) -> list[Finding]:
 
 
 def _add_docker_io(auths: dict[str, Any]) -> None:
-    """``registry-1.docker.io`` alone is no use to kubelet: write ``docker.io`` too, unless it is there."""
+    """Add ``docker.io`` beside ``registry-1.docker.io``, which alone is useless to kubelet, unless it exists."""
     written = {normalise_registry(key) for key in auths}
     for key in list(auths):
         replacement = hub_replacement(key)

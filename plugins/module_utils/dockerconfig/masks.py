@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every string that gives a docker config away, so that a caller can mask it."""
+"""Finds every string that reveals a docker config, so that a caller can mask it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .parse import BAD_NUMBER, parse, text_of
 MIN_LENGTH = 6
 """Shorter forms are left out: masking them would destroy unrelated text."""
 
-# What stands between two quotes, inside of a string or outside: of a broken document nobody knows which.
+# The text between two quotes, inside or outside of a string: in a broken document this is unknown.
 _BETWEEN = re.compile(r'(?:[^"\\]|\\.)+', re.DOTALL)
 _COLON = re.compile(r'"\s*:')
 _STRUCTURE = " \t\r\n:,{}[]"
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
-# Not secret in itself, and masking it would hide names that reports need.
+# Not secret by itself, and masking it would hide names that reports need.
 _PUBLIC = frozenset({"email", "username", "serveraddress", "credsstore", "credhelpers"})
 _WRAP = 76  # the line length of base64(1) and of MIME
 _NESTING = 3  # how often base64 inside base64 is followed
@@ -87,7 +87,7 @@ def _tolerant(value: Any, depth: int) -> Any:
 
 
 def _layouts(root: Any) -> Iterator[str]:
-    """The ways in which programs usually print the same document."""
+    """Return the formats in which programs usually print the same document."""
     for ascii_only in (True, False):
         for keys_sorted in (True, False):
             for indent in (None, 2, 4, "\t"):
@@ -103,7 +103,7 @@ def _dump(root: Any, **options: Any) -> str:
 def _add_document_text(text: str, raw: bytes, forms: set[str]) -> None:
     _add_text(text, forms)
     for line in text.splitlines():
-        # A name with an opening bracket (`"auths": {`) gives nothing away and is everywhere.
+        # A name with an opening bracket (`"auths": {`) reveals nothing and is everywhere.
         if not line.rstrip().endswith(("{", "[")):
             forms.add(line.strip())
     for content in (raw, raw + b"\n"):
@@ -114,7 +114,7 @@ def _add_document_text(text: str, raw: bytes, forms: set[str]) -> None:
 
 
 def _add_text(text: str, forms: set[str]) -> None:
-    """The text, and as it looks inside JSON and inside Python."""
+    """Add the text, and its forms inside JSON and inside Python."""
     forms.add(text)
     forms.add(json.dumps(text)[1:-1])
     forms.add(json.dumps(text, ensure_ascii=False)[1:-1])
@@ -166,7 +166,7 @@ def _secret(text: str, forms: set[str]) -> None:
 
 
 def _leaf(text: str, forms: set[str], nesting: int) -> None:
-    """A string that may be secret, what it is base64 of, and the password in that."""
+    """Handle a string that may be secret: what it decodes to, and the password in that."""
     _secret(text, forms)
     unbroken = "".join(text.split())
     if unbroken != text:
@@ -201,7 +201,7 @@ def _decoded(text: str) -> bytes | None:
 
 
 def _scan(text: str, forms: set[str], nesting: int) -> None:
-    """Text that may be no document: every run that decodes to something telling."""
+    """Handle text that may not be a document: every string that decodes to a secret."""
     for match in _BASE64.finditer(text):
         decoded = _decoded(match.group())
         if decoded is not None and (b":" in decoded or decoded.lstrip().startswith(b"{")):
@@ -209,7 +209,7 @@ def _scan(text: str, forms: set[str], nesting: int) -> None:
 
 
 def _quoted(text: str) -> Iterator[str]:
-    """The quoted values of text that is no valid JSON, in one pass."""
+    """Yield the quoted values of text that is not valid JSON, in one pass."""
     name = ""
     for match in _BETWEEN.finditer(text):
         if _COLON.match(text, match.end()):

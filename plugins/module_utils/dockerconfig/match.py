@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which credential would pull an image, for each reader."""
+"""Finds the credential that each reader would pull an image with."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Match:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the reader would log in with nothing."""
+        """Return whether the reader would log in with nothing."""
         return self.source != HELPER and self.secret.is_empty
 
     def __repr__(self) -> str:
@@ -105,15 +105,15 @@ def lookup_kubelet(data: Source, image: str) -> list[Match]:
 
 
 def kubelet_groups(data: Source, image: str) -> list[list[Match]]:
-    """As :func:`lookup_kubelet`, one list for each normalised key: the order within is left to chance."""
+    """As :func:`lookup_kubelet`, one list for each normalised key: the order within a list is random."""
     repository(image, "kubelet")  # as kubelet does, before it reads a file
     return KubeletFile(data).groups(image)
 
 
 class KubeletFile:
-    """A document as kubelet has it, to be asked for any number of images.
+    """A document as kubelet parses it, for any number of images.
 
-    :raises DockerConfigError: kubelet rejects the whole file.
+    :raises DockerConfigError: kubelet rejects the complete file.
     """
 
     def __init__(self, data: Source) -> None:
@@ -200,9 +200,9 @@ def image_candidates(data: Source, image: str) -> list[Match | DockerConfigError
 
 
 class ContainersImageFile:
-    """A document as containers/image has it, to be asked for any number of images.
+    """A document as containers/image parses it, for any number of images.
 
-    :raises DockerConfigError: containers/image rejects the whole file.
+    :raises DockerConfigError: containers/image rejects the complete file.
     """
 
     def __init__(self, data: Source) -> None:
@@ -210,7 +210,7 @@ class ContainersImageFile:
         self.registries = tuple(sorted(self._content.auths))
 
     def tried(self, image: str) -> list[Match]:
-        """The entry that it takes, and after it those that it might take instead.
+        """Return the entry that it uses, and then those that it might use instead.
 
         :raises DockerConfigError: it refuses the image name, or the entry.
         """
@@ -254,7 +254,7 @@ def _hub_alias(registry: str) -> str:
 
 
 def _image_host(key: str) -> str:
-    """The key itself, or the host of one that is written with a scheme."""
+    """Return the key itself, or the host of a key with a scheme."""
     stripped = key[len("http://") :] if key.startswith("http://") else key
     stripped = stripped[len("https://") :] if stripped.startswith("https://") else stripped
     return stripped.partition("/")[0] if stripped != key else stripped

@@ -22,16 +22,17 @@ _DIGITS = 32
 
 @forgetful
 def digest(config: DockerConfig | bytes, key: bytes) -> str:
-    """``hmac-sha256:`` and 32 hexadecimal digits over the canonical form: equal if the meaning is equal.
+    """Return ``hmac-sha256:`` and 32 hexadecimal digits over the canonical form: equal if the meaning is
+    equal.
 
-    The digest is printed, put into annotations and compared between places.  A plain hash of it would
-    be a check for guesses: user names are known and a weak password has few bits, so anybody who
-    can read the digest could try passwords offline.  With ``key`` (per fleet, kept where the secrets
-    are kept) that takes the key as well.
+    The digest is printed, put into annotations and compared between places. A plain hash would allow
+    guessing: user names are known and a weak password has few bits, so anybody who can read the digest could
+    test passwords offline. With ``key`` (per fleet, stored with the secrets) an attacker needs the key as
+    well.
 
     :param config: an accepted config, or the bytes of a document that :func:`load` accepts.
-    :param key: any number of bytes but none; 16 random ones or more in production.
-    :raises DockerConfigError: if ``config`` is a document that is refused.
+    :param key: not empty; in production 16 random bytes or more.
+    :raises DockerConfigError: if ``config`` is a refused document.
     :raises ValueError: if the key is empty.
     """
     if not key:
@@ -42,7 +43,7 @@ def digest(config: DockerConfig | bytes, key: bytes) -> str:
 
 
 class Changes(NamedTuple):
-    """What differs, by registry as ``displayed`` shows those of both sides.
+    """The differences, by registry as ``displayed`` shows those of both sides.
 
     ``outside`` says that something beside ``auths`` differs.
 
@@ -59,9 +60,9 @@ class Changes(NamedTuple):
 
 
 def changes(before: DockerConfig | None, after: DockerConfig) -> Changes:
-    """What ``after`` does to ``before`` (None: there is nothing yet).  No values, only names.
+    """Return what ``after`` changes in ``before`` (None: nothing exists yet). No values, only names.
 
-    A registry written in another spelling is *changed*, not removed and added.
+    A registry in another spelling is *changed*, not removed and added.
     """
     shown = displayed(before.registries if before is not None else (), after.registries)
     if before is None:

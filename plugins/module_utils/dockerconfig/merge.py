@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Named layers into one docker config, with the origin of every registry.
+"""Merges named layers into one docker config, with the origin of every registry.
 
 The sync contract's default is that the additional secret wins over the original; HyperShift later reversed
-it.  Both are one option, ``precedence``, and a policy can decide registry by registry.
+it. Both are one option, ``precedence``, and a policy can decide for each registry.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ ADDITIONAL, ORIGINAL = "additional", "original"
 PROTECTED = "cloud.openshift.com"
 """An OpenShift cluster reports home with this entry: losing it by accident is an error."""
 
-# Objects outside ``auths`` whose members are merged one by one; anything else is taken whole.
+# Objects outside ``auths`` whose members are merged one by one; other members are taken as a unit.
 _MERGED_MAPS = frozenset({"credHelpers", "HttpHeaders"})
 
 
 class Layer(NamedTuple):
-    """One docker config of a merge and the name under which provenance and conflicts show it."""
+    """One docker config of a merge, and its name in provenance and conflicts."""
 
     name: str
     config: DockerConfig
@@ -96,7 +96,7 @@ def merge(
 
 
 def _ranked(layers: Sequence[Layer], precedence: str) -> list[Layer]:
-    """The layers, the strongest first."""
+    """Return the layers, the strongest first."""
     if not layers:
         refuse("merge-option", None, "there is no layer to merge")
     if precedence not in (ADDITIONAL, ORIGINAL):
@@ -124,7 +124,7 @@ def _policy(policy: Mapping[str, str], layers: Sequence[Layer]) -> dict[str, str
 
 
 def _by_registry(ranked: Sequence[Layer]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Registry -> layer name, strongest first -> that layer's keys and entries for the registry."""
+    """Return registry to layer name (strongest first) to that layer's keys and entries for the registry."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for layer in ranked:
         for key, entry in layer.config.plain_auths.items():
@@ -162,7 +162,9 @@ def _demand_protected(kept: set[str], original: Layer, dropped: set[str]) -> Non
 def _merge_extra(
     ranked: Sequence[Layer], auths: Mapping[str, Any], provenance: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What stands beside ``auths``: the strongest layer that has a field, maps member by member."""
+    """Merge the members beside ``auths``: the strongest layer with a field wins, maps are merged member by
+    member.
+    """
     extra: dict[str, Any] = {}
     for layer in reversed(ranked):
         for name, value in layer.config.plain_extra.items():
@@ -172,8 +174,8 @@ def _merge_extra(
                 extra[name] = value
     helpers = extra.get("credHelpers")
     if helpers:
-        # containers/image runs a helper before it looks at auths: one that comes from a weaker
-        # layer than the entry would let the loser win.
+        # containers/image runs a helper before it reads auths: a helper from a weaker layer than the entry
+        # would let the loser win.
         strength = {layer.name: rank for rank, layer in enumerate(ranked)}
         won = {normalise_registry(key): strength[provenance[key]] for key in auths}
         source = {host: _helper_rank(host, ranked) for host in helpers}
@@ -192,7 +194,7 @@ def _helper_rank(host: str, ranked: Sequence[Layer]) -> int:
 
 
 def _repairs(layers: Sequence[Layer], provenance: Mapping[str, str]) -> list[Finding]:
-    """What the layers were warned of, as far as it concerns entries that have come through."""
+    """Return the layers' warnings, as far as they concern entries of the result."""
     won = {
         (layer.name, display(key, position))
         for layer in layers
@@ -208,7 +210,7 @@ def _repairs(layers: Sequence[Layer], provenance: Mapping[str, str]) -> list[Fin
 
 
 def _checked(auths: dict[str, Any], extra: dict[str, Any]) -> DockerConfig:
-    """The result, read as a document once more: what is written is what lint accepts."""
+    """Parse the result once more as a document: only output that lint accepts is written."""
     examined = examine({**extra, "auths": auths}, allow_empty=True)
     errors = examined.errors
     if errors:

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From bytes, text or a mapping to a tree of plain values, without a crash and without an exception.
+"""Parses bytes, text or a mapping to a tree of plain values, without a crash and without an exception.
 
-Whatever is wrong is returned as findings, never raised: an exception of the JSON
-reader holds the whole document, and its traceback would too.
+Problems are returned as findings, never raised: an exception of the JSON parser holds the complete document,
+and so would its traceback.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ MAX_DIGITS: Final = 100
 # Of UTF-8, and of UTF-16 as :func:`text_of` leaves it.
 _MARKS = ("\ufeff", "\udcff\udcfe", "\udcfe\udcff")
 
-# A string that is not closed goes to the end: looking for its end from each quote would take for ever.
+# An unclosed string extends to the end: searching its end from each quote would take forever.
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
-# Names that may be printed; any other may be a value in the wrong place.
+# Names that may be printed; any other may be a misplaced value.
 _KNOWN_NAMES = frozenset(
     [
         "auths",
@@ -62,7 +62,7 @@ _KNOWN_NAMES = frozenset(
 
 
 class BadNumber:
-    """Stands for ``NaN``, an infinity, or a number too long to be kept."""
+    """A placeholder for ``NaN``, an infinity, or a number that is too long."""
 
 
 BAD_NUMBER: Final = BadNumber()
@@ -84,7 +84,7 @@ class Tree(NamedTuple):
 
 
 def pairs_of(node: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """All pairs of an object in the order they were written, repeated ones included."""
+    """Return all pairs of an object in the order they were written, including repeated ones."""
     return iter(node.pairs if isinstance(node, Repeated) else node.items())
 
 
@@ -130,7 +130,7 @@ def _too_deep(text: str) -> bool:
 
 
 def text_of(data: bytes | str) -> tuple[str, bool]:
-    """The text, and whether it is not UTF-8; bad bytes become half surrogates (one a byte, as in Go)."""
+    """Return the text, and whether it is not UTF-8; bad bytes become half surrogates (one a byte, as in Go)."""
     if isinstance(data, str):
         return data, bool(SURROGATE.search(data))
     try:
@@ -140,7 +140,7 @@ def text_of(data: bytes | str) -> tuple[str, bool]:
 
 
 def size_of(data: bytes | str) -> int:
-    """Bytes, as UTF-8."""
+    """Return the size in bytes, as UTF-8."""
     return len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "surrogatepass"))
 
 
@@ -150,7 +150,7 @@ def _parse_text(data: bytes | str) -> Tree:
     found = [finding("not-utf8")] if not_utf8 else []
 
     def broken(rule: str, detail: str = "") -> Tree:
-        # What is not UTF-8 is more often not JSON either: one reason is enough.
+        # Text that is not UTF-8 is usually not JSON either: one reason is enough.
         return Tree(None, size, (finding(rule, None, detail),), True)
 
     if text.startswith(_MARKS):
@@ -168,7 +168,7 @@ def _parse_text(data: bytes | str) -> Tree:
 
 
 def _guess(text: str) -> str:
-    """What the document seems to be instead, judged by its first characters."""
+    """Return what the document seems to be instead, judged by its first characters."""
     start = text.lstrip()[:8]
     if not start:
         return "it is empty"
@@ -180,14 +180,14 @@ def _guess(text: str) -> str:
 
 
 def _copy(value: Any, depth: int, found: dict[str, str]) -> Any:
-    """A plain copy of what Python or Ansible hands over; problems go to ``found``, rule by rule."""
+    """Return a plain copy of a value of Python or Ansible; problems are added to ``found``, rule by rule."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, (int, float)):
         number = int(value) if isinstance(value, int) else float(value)
-        # Bits, not digits: the digits of a huge number are costly, or refused by Python.
+        # Bits, not digits: the digits of a huge number are expensive, or refused by Python.
         too_long = isinstance(number, int) and number.bit_length() > MAX_DIGITS * 3
         return BAD_NUMBER if too_long or not math.isfinite(number) else number
     if depth > MAX_DEPTH:
@@ -217,14 +217,14 @@ def _parse_mapping(data: Any) -> Tree:
 
 
 def parse(data: Any) -> Tree:
-    """Parse a document of any kind.  Never raises on what the document holds."""
+    """Parse a document of any kind. Never raises, whatever the document holds."""
     if isinstance(data, (bytearray, memoryview)):
         data = bytes(data)
     return _parse_text(data) if isinstance(data, (bytes, str)) else _parse_mapping(data)
 
 
 def inspect(root: Any) -> list[Finding]:
-    """Repeated names, bad numbers and half surrogates, at any depth."""
+    """Find repeated names, bad numbers and half surrogates, at any depth."""
     found: list[Finding] = []
     bad_number = bad_text = False
     stack: list[Any] = [root]
@@ -262,5 +262,5 @@ def _shown(name: str) -> str:
 
 
 def optional_text(value: Any) -> str | None:
-    """``value`` if it is a string that is not empty, else None."""
+    """Return ``value`` if it is a non-empty string, otherwise None."""
     return value if isinstance(value, str) and value else None

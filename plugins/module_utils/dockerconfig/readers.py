@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A document as Go's ``encoding/json`` hands it to the two readers, faults included.
+"""A document as Go's ``encoding/json`` parses it for the two readers, including faults.
 
-Field names match without regard to case, a later field overwrites an earlier one, ``null`` leaves a
-string as it was, and a value of the wrong type rejects the whole file.
+Field names match without regard to case, a later field overwrites an earlier one, ``null`` leaves a string
+unchanged, and a value of the wrong type rejects the complete file.
 """
 
 from __future__ import annotations
@@ -36,33 +36,33 @@ AUTH, FIELDS, NOTHING = "auth", "username/password", "nothing"
 
 
 class KubeletEntry(NamedTuple):
-    """What kubelet keeps of an entry; ``source`` says where the credential was written."""
+    """The fields of an entry that kubelet keeps; ``source`` says where the credential was written."""
 
     credential: Credential
     source: str
 
 
 class ImageEntry(NamedTuple):
-    """What containers/image keeps of an entry."""
+    """The fields of an entry that containers/image keeps."""
 
     auth: str
     identity_token: str
 
 
 class ImageFile(NamedTuple):
-    """What containers/image keeps of a file."""
+    """The fields of a file that containers/image keeps."""
 
     auths: dict[str, ImageEntry]
     helpers: dict[str, str]
 
 
 def go_text(text: str) -> str:
-    """A JSON string as Go has it: a half surrogate is a replacement character."""
+    """Return a JSON string as Go parses it: a half surrogate is a replacement character."""
     return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
 def _rejects(tree: Tree) -> Any:
-    """The root, or the error for a document that neither reader takes."""
+    """Return the root, or the error for a document that neither reader accepts."""
     if tree.broken:
         raise DockerConfigError(tree.findings)
     stack = [tree.root]
@@ -78,7 +78,7 @@ def _rejects(tree: Tree) -> Any:
 
 
 def _object(value: Any) -> Iterator[tuple[str, Any]]:
-    """The pairs of what must be an object or null."""
+    """Return the pairs of a value that must be an object or null."""
     if value is None:
         return iter(())
     if not isinstance(value, dict):
@@ -87,7 +87,7 @@ def _object(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _strings(value: Any, names: frozenset[str]) -> dict[str, str]:
-    """The string fields of an object, by folded name."""
+    """Return the string fields of an object, by folded name."""
     found: dict[str, str] = {}
     for name, item in _object(value):
         field = fold(name)
@@ -112,9 +112,9 @@ _IMAGE_FIELDS = frozenset({"auth", "identitytoken"})
 
 
 def kubelet_entries(tree: Tree) -> dict[str, KubeletEntry]:
-    """The entries as kubelet has them after parsing.
+    """Return the entries as kubelet has them after parsing.
 
-    :raises DockerConfigError: if kubelet rejects the whole file; one undecodable ``auth`` is enough.
+    :raises DockerConfigError: if kubelet rejects the complete file; one undecodable ``auth`` is enough.
     """
     entries: dict[str, KubeletEntry] = {}
     for name, value in _object(_rejects(tree)):
@@ -145,9 +145,9 @@ def _kubelet_entry(entry: Any, shown: str) -> KubeletEntry:
 
 
 def image_file(tree: Tree) -> ImageFile:
-    """The file as containers/image has it after parsing.
+    """Return the file as containers/image has it after parsing.
 
-    :raises DockerConfigError: if it rejects the whole file.
+    :raises DockerConfigError: if it rejects the complete file.
     """
     auths: dict[str, ImageEntry] = {}
     helpers: dict[str, str] = {}
@@ -167,7 +167,7 @@ def image_file(tree: Tree) -> ImageFile:
 
 
 def image_credential(entry: ImageEntry) -> Credential | None:
-    """The credential of an entry, empty if there is none to use; None if the base64 is wrong."""
+    """Return the credential of an entry, empty if there is none to use; None if the base64 is wrong."""
     decoded = go_standard(entry.auth)
     if decoded is None:
         return None

@@ -1,13 +1,11 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rule table: what is refused, what is repaired, and what each reader makes of it.
+"""The rule table: what is refused, what is repaired, and each reader's verdict.
 
-One row a rule, as data: documentation is generated from it and the identifiers
-are stable.  The verdicts are those of kubelet (``k8s.io/kubernetes``,
-``pkg/credentialprovider``) and of containers/image (``pkg/docker/config``, used
-by CRI-O, podman and skopeo); ``tests/dockerconfig/oracle`` holds our reading of both to
-their own code.
+One row per rule, as data: documentation is generated from it and the ids are stable. The verdicts are those
+of kubelet (``k8s.io/kubernetes``, ``pkg/credentialprovider``) and of containers/image (``pkg/docker/config``,
+used by CRI-O, podman and skopeo); ``tests/dockerconfig/oracle`` compares ours with their own code.
 """
 
 from __future__ import annotations
@@ -136,7 +134,7 @@ _ROWS: tuple[Rule, ...] = (
         _NEVER,
         _NEVER,
     ),
-    # Warned of; those marked 'repaired' are put right in what is written.
+    # Warnings; rules marked 'repaired' are fixed in the output.
     Rule(
         "username-password-only",
         WARNING,
@@ -205,5 +203,5 @@ BY_ID: Final = {row.id: row for row in _ROWS}
 
 
 def rules() -> tuple[Rule, ...]:
-    """Every rule, errors of the document first, in the order of the documentation."""
+    """Return every rule, errors of the document first, in the order of the documentation."""
     return _ROWS

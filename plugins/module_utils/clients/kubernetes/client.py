@@ -129,8 +129,7 @@ class KubernetesClient:
         """Yield every object of a kind that matches the label selector, page by page.
 
         :param namespace: None means all, and is for kinds without a namespace.
-        :param page: maximum objects of a page.
-        :param largest: maximum bytes of a page.
+        :param page: maximum objects of a page, of at most ``largest`` bytes.
         :param metadata_only: only metadata are needed, and a server that can leaves out the rest.
         :raises NotFound: the API server does not know the kind.
         :raises PullSecretError: a page is larger, or the list does not end.

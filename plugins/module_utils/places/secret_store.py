@@ -126,7 +126,7 @@ class StoreInspector(ABC, Generic[T]):
 
     @abstractmethod
     def secret(self, target: T, deadline: Deadline) -> SecretMetadata | None:
-        """The secret, whoever owns it; None where there is none."""
+        """Return the secret, whatever its owner; None if it does not exist."""
 
     @abstractmethod
     def versions(self, target: T, deadline: Deadline) -> list[VersionMetadata]:

@@ -71,6 +71,7 @@ class World:
                 "control_plane_namespace": "clusters-cls-1",
                 "syncer_image": "registry.example.com/syncer:1",
             },
+            "inspect": {**one, "gcp_project_id": "customer-prod-12345"},
             "job": {},
             "node": {
                 "node_source": {"file": str(source)},

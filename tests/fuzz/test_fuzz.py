@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The short form of ``make fuzz``, and that a fuzz run sees what it looks for."""
+"""Run the short form of ``make fuzz``, and check that a fuzz run finds planted defects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.fuzz.surfaces import missing, surfaces
 from tests.fuzz.trying import Verdict, sandbox, tried
 from tests.support.secrecy.canary import Canary
 
-# Another seed in each change of the fuzz is as good; this one makes a failure the change's own.
+# A fixed random seed: a failure comes from a change of the code, not from other inputs.
 _SEED, _INPUTS = "short", 40
 _CANARY = Canary.make("planted", random.Random(7))
 
@@ -146,14 +146,14 @@ def test_nothing_leaves_the_machine(root: Path, address: str) -> None:
 
 
 def test_everything_is_tried() -> None:
-    """A plugin, role, playbook or rulebook that is new needs options that work in bases.py."""
+    """Every new plugin, role, playbook or rulebook needs working options in bases.py."""
     assert missing() == []
     assert {one.name.partition("/")[0] for one in surfaces()} == set(KINDS)
 
 
 def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
-    # Nobody else's link of the collection: this checkout's.
+    # Use this checkout of the collection, not one that ANSIBLE_* variables point to.
     return subprocess.run(
         [sys.executable, "-m", "tests.fuzz", *arguments],
         cwd=ROOT,
@@ -166,7 +166,7 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.exhaustive
 def test_right_options_get_through() -> None:
-    """If they did not, the wrong ones laid over them would show nothing behind the first check."""
+    """The inputs replace single options of these: if these were refused, only the first check would run."""
     ran = _run("--seed", _SEED, "--right")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -178,6 +178,6 @@ def test_a_short_run_finds_nothing() -> None:
         rf"^all: +{_INPUTS} inputs, (\d+) done, (\d+) refused, .*; seed {_SEED}", ran.stdout, re.MULTILINE
     )
     assert total, ran.stdout
-    # Inputs that are all refused at the first check would show nothing.
+    # If the first check refused every input, the run would show nothing.
     assert int(total[1]) >= _INPUTS // 10, ran.stdout
     assert int(total[1]) + int(total[2]) == _INPUTS, ran.stdout

@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fixture for tests that run a document's commands; lets the asserts of helpers say what they compared."""
+"""A fixture that copies the checkout for tests that run a document's commands.
+
+Also rewrites the asserts of helper modules, so that a failure shows the compared values.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ pytest.register_assert_rewrite("tests.docs.stories", "tests.docs.workflow_steps"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
-    """A copy in which the lab, if a test starts it, is ended."""
-    env.make("runtime", sys.executable)  # once, for all the copies that share it
+    """A copy of the checkout; stops the lab in it if the test started one."""
+    env.make("runtime", sys.executable)  # once: all copies share it
     (tmp_path / "home").mkdir()
     (tmp_path / "tmp").mkdir()
     copy = session.copy_checkout(tmp_path / "checkout")

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pages on the code name files and packages that exist."""
+"""Every file and package that the architecture and decision pages name exists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.tools.env import ROOT
 
 DESIGN = ["architecture", *(f"decisions/{path.stem}" for path in sorted((PAGES / "decisions").glob("*.rst")))]
 _PATH = re.compile(r"[a-z][a-z0-9_]*(?:/[A-Za-z0-9_.]+)+")
-# Seen from here, a path on these pages begins; the adapter's own parts are called as its package does.
+# Paths on these pages are relative to one of these folders.
 _FROM = [
     ROOT,
     ROOT / "plugins",

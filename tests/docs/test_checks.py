@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of the pages find: blocks and their markers, output that differs, names that do not exist."""
+"""The checks that the tests of the pages use: code blocks, markers, output, names of plugins and targets."""
 
 from __future__ import annotations
 

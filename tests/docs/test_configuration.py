@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page *Configuration* has every key, option and variable that the code has, and no other."""
+"""The page *Configuration* lists exactly the keys, options and variables that the code has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEYS = doc_tables.table(PAGE, "Key", "Type", "Default", "Meaning")
 RUN = doc_tables.table(PAGE, "Variable", "Type", "Default", "Meaning")
 NAMES = doc_tables.table(PAGE, "Cluster key", "``gcp_pull_secret``", "``k8s_pull_secret``", "Job variable")
 ENVIRONMENT = doc_tables.table(PAGE, "Variable", "Read by", "Meaning")
-# What other pages have: the job's and the syncer's own; and what no user sets.
+# Documented on the job contract's and the syncer's pages, or not meant to be set by users.
 ELSEWHERE = {"TERMINATION_MESSAGE_PATH", "GCP_API_TIMEOUT", "TRACEPARENT", "PULL_SECRET_DATA"}
 ELSEWHERE |= {"SYNCER_HEALTHZ", "SYNCER_API", "DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR"}
 ELSEWHERE |= {"GRPC_ENABLE_FORK_SUPPORT"}
@@ -50,13 +50,13 @@ def test_other_names_of_a_key_are_those_of_the_code() -> None:
         return f"``{name}``" if name else ""
 
     def variable(key: str) -> str | None:
-        # One variable has both.
+        # The variable for the policy and the one for the locations is the same.
         return OPTIONS["replication_text" if key.startswith("replication_") else key].variable
 
     wanted = []
     for key, option in OPTIONS.items():
         if option.is_key:
-            # The sources' options are called so everywhere.
+            # The options of a source have the same name everywhere.
             same = key if option.spec is None else None
             names = (key, option.store or same, option.place or same, variable(key))
             wanted.append([shown(name) for name in names])
@@ -97,7 +97,7 @@ def test_every_k8s_auth_variable_is_there() -> None:
 
 
 def test_every_environment_variable_is_there() -> None:
-    """What the code reads by name."""
+    """The code reads these variables by name."""
     read = set()
     for folder in ("plugins", "extensions"):
         for path in (ROOT / folder).rglob("*.py"):

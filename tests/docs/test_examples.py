@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every EXAMPLES block of every plugin is run as written, and does what its name says."""
+"""Every EXAMPLES block of every plugin is run as written, and each task does what its name says."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tests.support.exhaustive import some
 DOCUMENTS = documents()
 
 
-# The others on both ends of the ansible-core range: `make matrix`.
+# `make matrix` runs the other plugins, on both ends of the ansible-core range.
 @pytest.mark.parametrize(
     "plugin",
     some(DOCUMENTS, "modules/dockerconfig_merge", "modules/gcp_pull_secret", "modules/k8s_pull_secret"),
 )
 def test_examples_do_what_they_say(plugin: str, tmp_path: Path) -> None:
-    """In their order, each as a play of its own; what one registers, the next ones know."""
+    """Run the examples in order, each as its own play; a registered result is available to the next ones."""
     examples = parse(DOCUMENTS[plugin])
     story = STORIES.get(plugin, {})
-    assert [task["name"] for task in examples] == list(story), "tests/docs/stories.py tells other examples"
+    assert [task["name"] for task in examples] == list(story), "stories.py lists other examples"
     with world(tmp_path) as here:
         for task in examples:
             step = story[task["name"]]

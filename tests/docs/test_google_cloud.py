@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page *Set up Google Cloud* counts the calls of a provisioned cluster as they are."""
+"""The numbers of API calls on the page *Set up Google Cloud* match the measured ones."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_calls_of_a_cluster_are_those_of_the_page(tmp_path: Path) -> None:
             stored = _run(gcp_pull_secret, gcp_targets(clusters), **connections)
             _run(k8s_pull_secret, kubernetes_targets(clusters, stored), **connections)
             calls = manager.calls.snapshot()["methods"]
-            # "Each project of the list adds one read."
+            # The page says: "Each project of the list adds one read."
             assert calls.pop("ListSecrets") == 1
             accesses = calls.pop("AccessSecretVersion")
             reads = sum(

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every link from one file of the repository to another leads somewhere; ``make docs`` checks those of the site."""
+"""Every link between files of the repository has a target; ``make docs`` checks the links of the site."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)")
 _OURS = re.compile(
     r"https://github\.com/openshift-hyperfleet/ansible-pull-secret/(?:blob|tree)/main/([\w./-]+)"
 )
-# Of our own repository's files in code, messages and manifests.
+# Paths of documentation files in code, messages and manifests.
 _PATH = re.compile(r"(?<![\w./-])docs/[\w./-]*\w\.(?:md|rst|yml)\b")
 
 
 def broken(source: Path, text: str) -> list[str]:
-    """The links of a Markdown text that lead to no file, or to no heading of it."""
+    """Return the links of a Markdown text whose file or heading does not exist."""
     return [link for link in _links(text) if not _leads(source, text, link)]
 
 
@@ -46,7 +46,7 @@ def _leads(source: Path, text: str, link: str) -> bool:
 
 
 def _anchors(text: str) -> set[str]:
-    """What GitHub names the headings, and the anchors that are written out."""
+    """The anchors that GitHub derives from headings, and the explicit ones."""
     headings = re.findall(r"^#+ +(.*?)\s*$", _FENCED.sub("", text), re.MULTILINE)
     slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
     return slugs | set(re.findall(r'<a id="([^"]+)"', text))
@@ -83,7 +83,7 @@ def test_every_page_is_in_a_section_once() -> None:
     index = yaml.safe_load((ROOT / "docs" / "docsite" / "extra-docs.yml").read_text())
     listed = [name for section in index["sections"] for name in section["toctree"]]
     named = [str(page.relative_to(ROOT / "docs/docsite/rst").with_suffix("")) for page in pages()]
-    # The decisions have a table of contents of their own.
+    # The decisions have their own table of contents.
     flat = [name for name in named if not name.startswith("decisions/") or name == "decisions/index"]
     assert sorted(listed) == sorted(flat)
 

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every command on a page of the documentation site is run as written, or says why not and is checked.
+"""Every command on a page of the documentation site is run as written, or gives a reason and is only checked.
 
-Only ``/tmp`` and HOME are others. The ``lab`` blocks of a page share one shell and one lab.
+Only ``/tmp`` and HOME differ from a user's. The ``lab`` blocks of a page share one shell and one lab.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ _INLINE = re.compile(r"(?<!`)``([^`]+)``(?!`)")
 def test_every_block_is_one_that_a_test_checks(page: str) -> None:
     for number, block in enumerate(BLOCKS[page]):
         before = BLOCKS[page][number - 1] if number else None
-        assert block.language in LANGUAGES, f"{block.where}: {block.language!r} is none of {LANGUAGES}"
+        assert block.language in LANGUAGES, f"{block.where}: {block.language!r} is not one of {LANGUAGES}"
         if block.language == "shell":
-            assert session.is_known(block), f"{block.where}: neither '.. run: ...' nor '.. not run: REASON'"
+            assert session.is_known(block), f"{block.where}: needs '.. run: ...' or '.. not run: REASON'"
         elif before is not None and before.kind == "run" and block.language == "text":
-            assert block.kind in ("output", "not run"), f"{block.where}: '.. output' or '.. not run: REASON'"
+            assert block.kind in ("output", "not run"), (
+                f"{block.where}: needs '.. output' or '.. not run: ...'"
+            )
         if block.kind == "output":
-            assert before is not None, f"{block.where}: the output of nothing"
-            assert before.kind in ("run", "output"), f"{block.where}: the output of a block that is not run"
+            assert before is not None, f"{block.where}: output without a command before it"
+            assert before.kind in ("run", "output"), f"{block.where}: output of a block that is not run"
         if block.kind == "file":
             session.writes(block)
 
@@ -67,7 +69,7 @@ def test_data_can_be_read(page: str) -> None:
 
 
 def _play(block: Block) -> list[dict[str, Any]] | None:
-    """A YAML block as a playbook: it is one, or its tasks are put into one; None for anything else."""
+    """Return a YAML block as a playbook. Tasks are wrapped in a play; anything else gives None."""
     if block.language != "yaml" or len(found := list(yaml.safe_load_all(block.text))) != 1:
         return None
     (data,) = found
@@ -82,7 +84,7 @@ def _play(block: Block) -> list[dict[str, Any]] | None:
 
 
 def test_playbooks_are_accepted_by_ansible(tmp_path: Path) -> None:
-    """Tasks, too: every module and role is one that exists."""
+    """The syntax check also covers tasks: every module and role they use exists."""
     found = {
         f"{page.replace('/', '-')}-line-{block.line}.yml": play
         for page, of_page in BLOCKS.items()
@@ -119,14 +121,14 @@ def test_commands_that_are_not_run_name_what_exists(page: str) -> None:
 
 @pytest.mark.parametrize("page", BLOCKS)
 def test_names_in_the_text_exist(page: str) -> None:
-    """Of plugins, roles and playbooks anywhere; of targets of make in literals."""
+    """Names of plugins, roles and playbooks anywhere, and targets of make in literals."""
     text = (PAGES / f"{page}.rst").read_text()
     literals = "\n".join(_INLINE.findall(text))
     assert [*commands.unknown_names(text), *commands.unknown_targets(literals)] == []
 
 
 def test_what_needs_a_checkout_of_its_own_is_run_by_other_tests() -> None:
-    """The README's test runs these commands, or ``.ci/run`` does."""
+    """Either the README's test or ``.ci/run`` runs these commands."""
     readme = blocks.blocks(blocks.README)
     known = {
         line for block in readme if block.session in ("fresh", "install") for line in block.text.splitlines()
@@ -159,7 +161,7 @@ def test_commands_work_as_written(page: str, checkout: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_commands_of_other_documents_name_what_exists(document: Path) -> None:
-    """The READMEs of roles and extensions, and what else is Markdown: nothing runs their blocks."""
+    """Check the READMEs of roles and extensions and all other Markdown files: nothing runs their blocks."""
     for block in blocks.blocks(ROOT / document):
         if block.language in ("sh", "shell", "bash"):
             assert commands.complaints(block.text) == [], block.where

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page *Permissions* names what the code needs: each row of it is tried with those permissions alone."""
+"""The page *Permissions* names what the code needs: each row is tried with only its permissions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAGE = tables.page("permissions")
 PREFIX = "secretmanager."
 ROWS = dict(tables.table(PAGE, "What you do", "Permissions, in the project of the secret"))
 RIGHTS = {row[0]: row[1:] for row in tables.table(PAGE, "What you do", "Resource", "Verbs")}
-# The row for Google -> the row for Kubernetes.
+# Maps the row for Google to the row for Kubernetes.
 INSPECTING = {
     "inspect (``pull_secret_info``)": "inspect (``pull_secret_info``)",
     "inspect with ``unlisted: true``": "inspect with ``unlisted: true``, in all namespaces",
@@ -60,7 +60,7 @@ def _run(task: Any, *, check: bool, **arguments: Any) -> dict[str, Any]:
     return dict(row)
 
 
-# Secret Manager: what each row of the page does, after two versions were stored.
+# Secret Manager: perform each row of the page, after two versions were stored.
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_calls_and_permissions_are_those_of_the_code() -> None:
 
 @pytest.mark.parametrize("row", GOOGLE)
 def test_google_row_suffices(row: str, store: Run, secret_manager: SecretManagerLab) -> None:
-    """Every other call is denied, in this secret's project."""
+    """Deny every other call in the project of the secret."""
     for word in ("one", "two", "three"):
         store(source=_document(word))
     if "disabled" in row:
@@ -164,7 +164,7 @@ def test_google_row_has_no_permission_too_many(
     secret_manager.calls.reset()
     GOOGLE[row](store)
     called = {PERMISSIONS[call] for call in secret_manager.calls.snapshot()["methods"]}
-    # Provision's own row makes a secret; those that build on it need not.
+    # The provision row includes creating the secret; the rows that build on it need not create it.
     base = set() if row == "provision and rotate" else _permissions("provision and rotate")
     assert _permissions(row) - base <= called
 
@@ -181,7 +181,7 @@ def test_role_for_writers_has_all_permissions() -> None:
     )
 
 
-# Kubernetes: what is asked of the API server for each row of the page.
+# Kubernetes: compare the requests to the API server with each row of the page.
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ KUBERNETES: dict[str, Callable[[Run, KubernetesLab], None]] = {
 
 
 @pytest.mark.parametrize("row", KUBERNETES)
-def test_kubernetes_row_is_what_is_asked(row: str, place: Run, cluster: KubernetesLab) -> None:
+def test_kubernetes_row_matches_the_requests(row: str, place: Run, cluster: KubernetesLab) -> None:
     resource, verbs = RIGHTS[row]
     KUBERNETES[row](place, cluster)
     (name,) = tables.literals(resource)
@@ -262,7 +262,7 @@ def test_every_kubernetes_row_is_tried() -> None:
 
 
 @pytest.mark.parametrize("row", INSPECTING)
-def test_inspecting_asks_for_what_the_rows_name(
+def test_inspecting_needs_only_what_the_rows_name(
     row: str, store: Run, place: Run, secret_manager: SecretManagerLab, cluster: KubernetesLab, tmp_path: Path
 ) -> None:
     """It looks at both places; every other call to Secret Manager is denied."""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the comments above the playbooks say of options, variables and plugins is so."""
+"""The comments above the playbooks name options, variables and plugins that exist."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CALLBACK = re.compile(r"ANSIBLE_STDOUT_CALLBACK=hyperfleet\.pull_secret\.(\w+)"
 
 
 class Usage(NamedTuple):
-    """One comment line that names options, for the playbook below it."""
+    """One comment line that names options, and the playbook that it belongs to."""
 
     playbook: Path
     options: list[str]
@@ -35,7 +35,7 @@ class Usage(NamedTuple):
 
 
 def _split(playbook: Path) -> tuple[list[str], str]:
-    """The comments, and the rest."""
+    """Split the playbook into its comment lines and the rest."""
     lines = playbook.read_text().splitlines()
     comments = [line for line in lines if line.startswith("#")]
     return comments, "\n".join(line for line in lines if not line.startswith("#"))
@@ -52,14 +52,14 @@ def _usages() -> list[Usage]:
 
 
 def _variables(usage: Usage) -> list[str]:
-    """The variables that a comment names: given one by one, or as what a file holds."""
+    """The variables that a comment names: set one by one, or listed in a file."""
     given = [word.partition("=")[0] for word in usage.options if "=" in word]
     return [*given, *_LIST.findall(usage.comment)]
 
 
 @pytest.mark.parametrize("usage", _usages(), ids=str)
 def test_playbook_takes_what_its_comment_gives(usage: Usage, tmp_path: Path) -> None:
-    """ansible-playbook accepts the line, and the playbook uses each variable in it."""
+    """ansible-playbook accepts the options, and the playbook uses each of the variables."""
     names = _variables(usage)
     assert names
     assert [name for name in names if name not in settable(usage.playbook.stem)] == []
@@ -73,7 +73,7 @@ def test_playbook_takes_what_its_comment_gives(usage: Usage, tmp_path: Path) -> 
 
 def test_every_playbook_says_how_it_is_used() -> None:
     silent = [path.name for path in PLAYBOOKS if not any(path == usage.playbook for usage in _usages())]
-    # The job has no options: its environment is described by ansible-doc.
+    # The job has no options: ansible-doc describes its environment variables.
     assert silent == ["job.yml"]
 
 

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every command in the README is run as written and prints what the README says; the README stays short.
+"""Every command in the README is run as written and prints what the README shows; the README stays short.
 
-Only the directory ``/tmp`` and HOME are others. :mod:`tests.docs.blocks` explains the markers in front of blocks.
+Only ``/tmp`` and HOME differ from a user's. :mod:`tests.docs.blocks` explains the markers of blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BLOCKS = blocks.blocks(README)
 PROSE = re.sub(r"^```.*?^```$", "", TEXT, flags=re.MULTILINE | re.DOTALL)
 CODE = re.findall(r"`([^`]+)`", PROSE)
 MOST_LINES = 150
-# In this order; what Galaxy shows of a collection.
+# In this order: Galaxy expects these headings of a collection.
 HEADINGS = [
     "Description",
     "Requirements",
@@ -34,11 +34,11 @@ HEADINGS = [
     "Release notes",
     "Licence",
 ]
-# Beside the README's own: is the API server the one that was asked for?
+# An additional command: checks that the lab uses the kind of API server that the test wants.
 KIND = Block(
     README, 0, "sh", "run", "lab", "if [ -e .lab/control-plane ]; then echo real; else echo stand-in; fi\n"
 )
-# Where our plugins, roles and playbooks are, by the pattern of their files.
+# Where the collection's plugins, roles and playbooks are.
 NAMED = (
     "plugins/modules/*.py",
     "plugins/lookup/*.py",
@@ -63,7 +63,7 @@ def _assert_done(ran: Ran, checkout: Path) -> None:
 
 @pytest.mark.parametrize("lab", ["stand-in", pytest.param("real", marks=pytest.mark.real("go"))])
 def test_lab_commands_work_as_written(lab: str, checkout: Path) -> None:
-    """In one shell, from ``make lab-up`` to ``make lab-down``, on the stand-ins and on a real API server."""
+    """Run all lab blocks in one shell, with the stand-ins and with a real API server."""
     steps = [session.moved(block, checkout) for block in BLOCKS if block.session.startswith("lab")]
     assert [steps[0].session, steps[-1].session] == ["lab-up", "lab-down"]
     steps.insert(1, KIND)
@@ -81,7 +81,7 @@ def test_quickstart_works_as_written(checkout: Path) -> None:
     (ran,) = session.run([block], checkout, session.clean_environment(checkout))
     _assert_done(ran, checkout)
     lines = ran.output.splitlines()
-    # Four runs: what would happen, the first, the same again, after the rotation of one.
+    # Four runs: check mode, the first run, a repeated run, a run after one secret was rotated.
     assert [line for line in lines if line.startswith("5 clusters: ")] == [
         "5 clusters: 3 would change, 2 would fail",
         "5 clusters: 3 changed, 2 failed",
@@ -93,9 +93,9 @@ def test_quickstart_works_as_written(checkout: Path) -> None:
 
 
 def test_install_works_as_written(checkout: Path) -> None:
-    """With what is installed already; ``make install-test`` does the same in a fresh environment."""
+    """Install into the existing environment; ``make install-test`` does the same in a fresh one."""
     block = next(block for block in BLOCKS if block.session == "install")
-    # pip finds everything in .venv or fails: a test changes no environment.
+    # Without an index, pip finds everything in .venv or fails: the test changes no environment.
     venv = env.VENV / "bin"
     world = session.clean_environment(checkout, PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
     world["PATH"] = f"{venv}:{world['PATH']}"
@@ -107,7 +107,7 @@ def test_install_works_as_written(checkout: Path) -> None:
 
 
 def test_what_is_fresh_is_run_by_ci() -> None:
-    """``make quickstart`` by a test above, the rest by ``.ci/run``, the installation by ``make test``."""
+    """A test above runs ``make quickstart``, ``.ci/run`` the rest, ``make test`` the installation."""
     fresh = [line for block in BLOCKS if block.session == "fresh" for line in block.text.splitlines()]
     ci = (ROOT / ".ci" / "run").read_text().splitlines()
     assert fresh
@@ -120,14 +120,14 @@ def test_what_is_fresh_is_run_by_ci() -> None:
 def test_every_block_is_one_that_a_test_checks() -> None:
     for number, block in enumerate(BLOCKS):
         if block.language == "sh":
-            assert block.session in session.SESSIONS, f"{block.where}: not <!-- run: SESSION -->"
-            assert session.is_known(block), f"{block.where}: {block.marker!r} is not known"
+            assert block.session in session.SESSIONS, f"{block.where}: needs <!-- run: SESSION -->"
+            assert session.is_known(block), f"{block.where}: unknown marker {block.marker!r}"
         else:
             assert block.language == "text", (
-                f"{block.where}: {block.language!r} is no language of a block here"
+                f"{block.where}: no block here may have the language {block.language!r}"
             )
-            assert block.kind == "output", f"{block.where}: not <!-- output -->"
-            assert BLOCKS[number - 1].kind == "run", f"{block.where}: the output of nothing"
+            assert block.kind == "output", f"{block.where}: needs <!-- output -->"
+            assert BLOCKS[number - 1].kind == "run", f"{block.where}: output without a command before it"
     assert "```" not in PROSE
     assert len(BLOCKS) == TEXT.count("```") // 2
 
@@ -138,7 +138,7 @@ def test_it_is_short_and_has_the_usual_headings() -> None:
 
 
 def test_it_names_what_exists_and_all_of_it() -> None:
-    """Inline code: targets of make, and every plugin, role, playbook and rulebook of the collection."""
+    """Check inline code: targets of make, and every plugin, role, playbook and rulebook of the collection."""
     text = "\n".join(CODE)
     assert [*commands.unknown_names(text), *commands.unknown_targets(text)] == []
     names = {path.stem for pattern in NAMED for path in ROOT.glob(pattern) if path.stem != "__init__"}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page *Troubleshooting* has every kind of error, and quotes messages that the code has."""
+"""The page *Troubleshooting* has a section for every kind of error, and quotes messages that exist in the code."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _KIND = re.compile(r'^    kind(?:: ClassVar\[str\])? = "(\w+)"', re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def all_messages() -> str:
-    """The lines of ``make messages``, without what only a line of code says of them."""
+    """The messages that ``make messages`` prints, as one text."""
     found = messages.messages([ROOT / "plugins", ROOT / "extensions"])
     return "\n".join(str(message) for message in found)
 
 
 def kinds() -> set[str]:
-    found = {"stopped"}  # what the job calls its own end
+    found = {"stopped"}  # the kind in the log of a job that was stopped
     for folder in ("plugins", "extensions"):
         for path in (ROOT / folder).rglob("*.py"):
             found |= set(_KIND.findall(path.read_text()))
@@ -41,10 +41,10 @@ def test_every_kind_has_a_section() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
 def test_message_is_one_of_the_code(row: list[str], all_messages: str) -> None:
-    assert all(row), "cause and remedy"
+    assert all(row), "a row without a cause or remedy"
     (quoted,) = doc_tables.literals(row[0])
     for part in quoted.split("…"):
-        # A separator before what to do is of no message.
+        # The semicolon between a message and what to do may be missing in the code's message.
         words = part.strip().strip(";").strip()
         assert words in all_messages, words
     assert re.search(r"\w{3}", quoted)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The host's limit of inotify instances is raised for nodes and put back after the last."""
+"""The lab raises the host's limit of inotify instances for its nodes and restores it after the last one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.lab.nodes import room
 
 @pytest.fixture
 def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A kernel's setting that is a file."""
+    """A file that stands in for the kernel setting."""
     path = tmp_path / "setting"
     path.write_text("128\n")
     monkeypatch.setattr(room, "SETTING", path)
@@ -26,7 +26,7 @@ def test_a_low_limit_is_raised_and_put_back(setting: Path, tmp_path: Path) -> No
     saved = tmp_path / "saved"
     room.make_room(saved)
     assert setting.read_text() == "1024\n"
-    room.make_room(saved)  # a second lab finds the limit raised, and must not remember that
+    room.make_room(saved)  # The second lab reads the raised limit and must not store it as the original one.
     room.put_back(saved)
     assert setting.read_text() == "128\n"
     assert not saved.exists()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a killed test process leaves is ended by the next one, and what a living one has is not."""
+"""A new test process stops what a killed one left behind, and leaves a living one's processes alone."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Brokers for the time of a session, and what must never be in a log."""
+"""Starts the brokers, one each for all tests, and checks that no log contains the broker's password."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tests.lab.rabbitmq import PASSWORD, RabbitMQ, rabbitmq
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[RabbitMQ]:
-    """A RabbitMQ; each test has names of its own in it."""
+    """A RabbitMQ server. Each test uses its own names in it."""
     with rabbitmq() as found:
         yield found
 
 
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[PubSub]:
-    """Google's Pub/Sub emulator; each test has names of its own in it."""
+    """Google's Pub/Sub emulator. Each test uses its own names in it."""
     with pubsub() as found:
         yield found
 
 
 @pytest.fixture
 def no_password(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    """Nothing that was logged, however verbosely, has the broker's password in it."""
+    """Check that no log record, at any level, contains the broker's password."""
     caplog.set_level(logging.DEBUG)
     yield caplog
-    # `caplog.text` is the teardown's own here.
+    # During teardown `caplog.text` holds only the records of the teardown.
     logged = [caplog.handler.format(one) for when in ("setup", "call") for one in caplog.get_records(when)]
-    assert logged, "nothing was logged, so nothing was looked at"
+    assert logged, "no log records: nothing was checked"
     assert PASSWORD not in "\n".join(logged)

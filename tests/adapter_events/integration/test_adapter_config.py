@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The source with an AdapterConfig: its broker, its batch, and the surface that it describes."""
+"""The event source with an AdapterConfig: it uses the broker, batch and metrics settings of the config."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``cloud_event``: what it publishes, what the source reads of it, and what fails."""
+"""``cloud_event``: what it publishes, what the event source reads of it, and how it fails."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_what_reaches_no_queue_is_a_failure_and_check_mode_publishes_nothing(
     assert asyncio.run(bodies(broker, name)) == []
     assert publish(described, cluster_ids=[f"cls-{one}" for one in range(500)])["summary"]["changed"] == 500
     assert len(asyncio.run(bodies(broker, name))) == 500
-    # Another type than the exchange's.
+    # The exchange exists with another type.
     result = publish({**described, "exchange_type": "fanout"}, cluster_ids=["cls-1"])
     assert "is not a durable fanout exchange" in result["msg"]
 

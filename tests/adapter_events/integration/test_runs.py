@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The source with a webhook: what it answers, and what becomes of runs that end, die and do not begin."""
+"""The event source with a webhook: its HTTP answers, and what it does with runs that end, die or never start."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_events_are_collected_into_a_batch_and_one_run_is_asked_for(tmp_path: Pa
             await engine.until(lambda engine: engine.ended == 1)
             assert engine.batches == [["cls-1", "cls-2", "cls-3"]]
             assert engine.events[0]["traceparents"] == {"cls-1": TRACE}
-            # A run's directory goes when it has ended.
+            # The source deletes a run's directory when the run has ended.
             await until(lambda: not Path(engine.events[0]["run"]).exists())
         assert not list((tmp_path / "runs").iterdir())
 
@@ -119,7 +119,7 @@ def test_who_holds_as_much_as_it_may_says_so_and_has_room_after_the_run(tmp_path
 
 
 async def send(post: Poster, head: str, length: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A request's head, and nothing of its body."""
+    """Send the head of a request, without the body."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(post.url.split(":")[2].split("/")[0]))
     writer.write(
         f"POST /events HTTP/1.1\r\nHost: x\r\n{head}Content-Length: {length}\r\n\r\n".encode("ascii")
@@ -135,7 +135,7 @@ async def answer(reader: asyncio.StreamReader) -> int:
 
 @pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
 def test_a_request_is_refused_by_its_head(tmp_path: Path, expect: str) -> None:
-    """Nobody sends a body here: whoever waited for it would not answer."""
+    """The test sends no body: a server that waited for the body would not answer."""
     (tmp_path / "token").write_text("the-token")
     allowed = f"Authorization: Bearer the-token\r\n{expect}"
 
@@ -164,8 +164,8 @@ def test_a_request_is_refused_by_its_head(tmp_path: Path, expect: str) -> None:
     asyncio.run(scenario())
 
 
-def test_a_body_that_is_on_its_way_has_its_place(tmp_path: Path) -> None:
-    """Else as many as like could be in memory at once."""
+def test_a_request_counts_against_prefetch_while_its_body_arrives(tmp_path: Path) -> None:
+    """Otherwise any number of bodies could be in memory at the same time."""
 
     async def scenario() -> None:
         async with webhook(tmp_path, broker={"prefetch": 2}) as (engine, post):
@@ -177,7 +177,7 @@ def test_a_body_that_is_on_its_way_has_its_place(tmp_path: Path) -> None:
 
             while not await refused():
                 await asyncio.sleep(0.02)
-            # Whoever breaks off leaves its place to others.
+            # A closed connection frees its slot.
             gone.close()
             while await refused():
                 await asyncio.sleep(0.02)
@@ -189,8 +189,8 @@ def test_a_body_that_is_on_its_way_has_its_place(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_what_is_no_request_is_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A token with a character that no header can have is a token all the same."""
+def test_an_invalid_request_is_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A token with a character that no header may contain is still a secret."""
     (tmp_path / "token").write_text("the-token")
     broken = "Authorization: Bearer the-token\x01\r\n"
     squeezed = "Authorization: Bearer the-token\r\nContent-Encoding: gzip\r\n"
@@ -247,8 +247,8 @@ def test_a_list_of_thousands_is_taken_whole(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_who_was_not_begun_by_a_run_that_was_ended_is_in_the_next(tmp_path: Path) -> None:
-    """Its message is held until a run has looked at it."""
+def test_a_cluster_that_a_stopped_run_did_not_begin_is_in_the_next_run(tmp_path: Path) -> None:
+    """The source keeps the cluster's message until a run has handled the cluster."""
 
     async def scenario() -> None:
         engine = Engine()
@@ -264,13 +264,13 @@ def test_who_was_not_begun_by_a_run_that_was_ended_is_in_the_next(tmp_path: Path
 
         engine.play, engine.rows = play, rows
         async with webhook(tmp_path, engine, batch={"size": 2}) as (_engine, post):
-            # Both come while a run is at work: however slow the machine is, they are in one batch.
+            # Both events arrive during a run, so they are in one batch, however slow the machine is.
             assert await post(cloud_event("cls-0")) == 202
             await engine.until(lambda engine: bool(engine.at_work))
             assert [await post(cloud_event(f"cls-{one}")) for one in (1, 2)] == [202, 202]
             engine.go.set()
             await engine.until(lambda engine: engine.at_work == {"cls-2"} and len(engine.batches) == 3)
-            # Not of the one that was not begun.
+            # The message of cls-2 is not acknowledged yet: its run did not begin it.
             await until(lambda: engine.told.done == {"success": 2})
             engine.go.set()
             await engine.until(lambda engine: engine.ended == 3)
@@ -292,7 +292,7 @@ def test_while_a_run_is_at_work_events_are_collected_for_the_next(
             await engine.until(lambda engine: bool(engine.at_work))
             for one in (1, 2, 1, 3, 1, 4, 5):
                 await post(cloud_event(f"cls-{one}"))
-            # Two looks are as far apart as the window, and there is more than a batch: one run at a time.
+            # The source polls once a window. More than one full batch waits, and still only one run is active.
             before = len(looks)
             await until(lambda: len(looks) > before + 4)
             assert engine.batches == [["cls-1"]]
@@ -304,7 +304,7 @@ def test_while_a_run_is_at_work_events_are_collected_for_the_next(
 
 
 def looks_for_results(monkeypatch: pytest.MonkeyPatch) -> list[RunDirectory]:
-    """The directories in which the source has looked for a result, in their order."""
+    """Record the directories in which the source looks for a result, in order."""
     looks: list[RunDirectory] = []
     look = RunDirectory.result
 
@@ -325,7 +325,7 @@ def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
             await post(cloud_event("cls-1"))
             await engine.until(lambda engine: engine.ended == 3)
             assert engine.batches == [["cls-1"]] * 3
-            # Each in a directory of its own.
+            # Each run has its own directory.
             assert len({event["run"] for event in engine.events}) == 3
             await until(lambda: "gave up" in caplog.text)
             await post(cloud_event("cls-1"))
@@ -342,7 +342,7 @@ def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:
             await post(cloud_event("cls-1"))
             await engine.until(lambda engine: engine.ended == 2)
             assert engine.batches == [["cls-1"], ["cls-1"]]
-            # The first one finds no lock when it begins at last.
+            # The source removed the directory, so the first run would find no lock file if it started now.
             assert not (Path(engine.events[0]["run"]) / "lock").exists()
 
     asyncio.run(scenario())
@@ -371,7 +371,7 @@ def test_a_run_that_is_slow_to_begin_is_waited_for_while_the_engine_is_busy(
         engine = Engine(lambda _number: "never")
         async with webhook(tmp_path, engine, start_timeout=0.2) as (_engine, post):
             await post(cloud_event("cls-1"))
-            # Two looks are as far apart as an idle engine may take to begin.
+            # The source polls at intervals of start_timeout.
             await until(lambda: len(looks) > 5)
             assert len(engine.batches) == 1
             semaphore._value = 1
@@ -386,7 +386,7 @@ def test_a_cluster_is_looked_at_again_without_an_event(
     pauses: list[float | None] = []
 
     class NotedRequeue(Requeue):
-        """Where time stands still while a result is taken, so that a pause is what was meant."""
+        """Freezes its clock while it reads a result, so that the recorded pause is exact."""
 
         def observe(self, row: Mapping[str, Any]) -> None:
             now = self._clock()
@@ -407,7 +407,7 @@ def test_a_cluster_is_looked_at_again_without_an_event(
         engine.rows = rows
         async with webhook(tmp_path, engine) as (_engine, post):
             await post(cloud_event("cls-1"))
-            # After the last one no further look is planned.
+            # After the last result no further run is planned.
             await until(lambda: len(pauses) == 4)
             assert pauses == [pytest.approx(0.5), pytest.approx(1.0), pytest.approx(2.0), None]
             assert engine.batches == [["cls-1"]] * 4
@@ -452,15 +452,15 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
             async with webhook(tmp_path) as (other, post_other):
                 await post_other(cloud_event("cls-2"))
                 await other.until(lambda other: other.ended == 1)
-                # Nobody works there yet.
+                # The run has not started: nobody holds its lock.
                 assert Path(engine.events[0]["run"]).exists()
             assert len(engine.batches) == 1
 
     asyncio.run(scenario())
 
 
-def test_a_directory_that_was_cleaned_up_is_made_again(tmp_path: Path) -> None:
-    """As what cleans up temporary files does, which knows nothing of who will need one."""
+def test_a_directory_that_was_cleaned_up_is_created_again(tmp_path: Path) -> None:
+    """Programs that clean up temporary files delete directories that are still in use."""
 
     async def scenario() -> None:
         async with webhook(tmp_path) as (engine, post):
@@ -480,7 +480,7 @@ def test_a_directory_that_was_cleaned_up_is_made_again(tmp_path: Path) -> None:
 def test_a_directory_that_cannot_be_made_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As on a disk that is full for a while, of which nothing else is lost."""
+    """The error stands for a disk that is full for a while; the event must not be lost."""
     monkeypatch.setattr(playbook_runs, "_DISK_FULL_PAUSE_SECONDS", 0.05)
 
     async def scenario() -> None:

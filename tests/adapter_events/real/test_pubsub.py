@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The source with Google's own Pub/Sub emulator."""
+"""The event source with Google's Pub/Sub emulator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [
 
 
 class Topic(PubSub):
-    """A topic of the test's own, with the subscription ``sub``."""
+    """A topic of this test, with its own subscription."""
 
     def __init__(self, of: PubSub, *, ack_deadline: int = 10) -> None:
         super().__init__(of.emulator, topic=f"clusters-{uuid.uuid4().hex[:8]}")
@@ -48,7 +48,7 @@ def test_events_are_runs_and_nothing_is_left(emulator: PubSub, tmp_path: Path) -
         topic = Topic(emulator)
         async with running(topic.broker(), tmp_path, batch={"window": 0.5}) as engine:
             topic.publish(*(cloud_event(f"cls-{one}") for one in range(300)))
-            # Binary mode: the envelope is in attributes.
+            # Binary content mode: the attributes of the event are attributes of the message.
             topic.publish(b'{"id": "cls-300"}', attributes={"ce-type": "any", "ce-id": "1"})
             topic.publish(b"garbage")
             await engine.settled(301)
@@ -69,7 +69,7 @@ def test_what_waits_longer_than_the_deadline_is_not_delivered_again(emulator: Pu
             await engine.until(lambda engine: bool(engine.at_work))
             topic.publish(cloud_event("cls-2"))
             await until(lambda: engine.told.events == 2)
-            await asyncio.sleep(14)  # Pub/Sub has no shorter deadline than 10 s, which has to pass
+            await asyncio.sleep(14)  # until the ack deadline has passed; Pub/Sub allows no less than 10 s
             engine.go.set()
             await engine.settled(2)
             assert engine.told.events == 2
@@ -101,10 +101,10 @@ def test_no_more_is_held_than_may_be(emulator: PubSub, tmp_path: Path) -> None:
             topic.publish(*(cloud_event(f"cls-{one}") for one in range(5)))
             await engine.until(lambda engine: bool(engine.at_work))
             await until(lambda: engine.told.events == 5)
-            # One answer of the service may have more than it was asked for; the next one is not taken.
+            # One response may contain more messages than requested; the source pulls no further ones.
             for one in range(5, 20):
                 topic.publish(cloud_event(f"cls-{one}"))
-            await asyncio.sleep(1.0)  # nothing may happen, so there is nothing to wait for
+            await asyncio.sleep(1.0)  # nothing may happen, so there is no state to wait for
             assert engine.told.events == 5
             engine.go.set()
             await until(lambda: len(set(engine.clusters)) == 20)
@@ -124,7 +124,7 @@ def test_a_subscription_that_comes_late_and_a_service_that_was_away(
             await until(lambda: engine.told.connected[-1:] == [True])
             topic.publish(cloud_event("cls-1"))
             await engine.settled(1)
-            # The emulator keeps nothing.
+            # The emulator keeps nothing when it stops.
             emulator.emulator.down()
             await until(lambda: engine.told.connected[-1] is False)
             await asyncio.to_thread(emulator.emulator.up)

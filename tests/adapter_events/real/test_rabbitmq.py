@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The source with a real RabbitMQ: messages come again until their run has ended, whatever breaks."""
+"""The event source with a real RabbitMQ: it redelivers messages until their run has ended, whatever fails."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_messages_are_acknowledged_after_the_run_and_not_before(broker: RabbitMQ
             await sentinel.publish(*events(clusters(5)))
             await engine.until(lambda engine: len(engine.at_work) == 5)
             assert await sentinel.left() == 0
-        # The process is gone: they are given to the next one.
+        # The source has stopped: RabbitMQ delivers the messages to the next one.
         assert await sentinel.left() == 5
         async with running(sentinel.broker(), tmp_path) as engine:
             await engine.settled(5)
@@ -82,7 +82,7 @@ def test_garbage_is_acknowledged(broker: RabbitMQ, tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_lost_connection_is_made_anew_and_its_messages_are_the_same_clusters(
+def test_after_a_lost_connection_redelivered_messages_are_the_same_clusters(
     broker: RabbitMQ, tmp_path: Path
 ) -> None:
     async def scenario() -> None:
@@ -95,16 +95,16 @@ def test_a_lost_connection_is_made_anew_and_its_messages_are_the_same_clusters(
                 await sentinel.publish(*events(clusters(3)))
                 await engine.until(lambda engine: len(engine.at_work) == 3)
                 await sentinel.publish(*events(["cls-2", "cls-3"]))
-                # With the run at work, and messages that wait.
+                # Cut the connection during a run, while messages wait.
                 relay.cut()
                 await until(lambda: relay.accepted >= 2)
                 await sentinel.listens()
-                # All came again.
+                # RabbitMQ delivered all messages again.
                 await until(lambda: engine.told.events == 10)
                 engine.go.set()
                 await engine.until(lambda engine: engine.ended == 2)
                 assert sorted(engine.batches[1]) == clusters(4)
-                # Those of the lost connection cannot be acknowledged.
+                # The source cannot acknowledge messages of the lost connection.
                 await engine.settled(10)
                 assert len(engine.batches) == 2
                 assert engine.told.connected == [True, False, True]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rulebook in ansible-rulebook itself: an event, and the playbook ran for its cluster in a directory."""
+"""The rulebook in ansible-rulebook: an event arrives, and the playbook runs for its cluster."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.support.rulebook import Rulebook, prepare
 
 pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
 
-# Stands for the playbook adapter: it holds the lock for as long as there is a file `hold`, writes down what
-# it was asked for, and ends with a result.
+# Stands in for the playbook adapter: it holds the lock while a file `hold` exists, writes down its input,
+# and ends with a result.
 STUB = """
 - name: Look at the clusters
   hosts: localhost
@@ -59,7 +59,7 @@ with open(run + "/lock", "r+b") as lock:
     os.rename(run + "/result.new", run + "/result.json")
     say(end=asked["clusters"])
 """
-# As the collection's, but for the broker that is given directly.
+# The rulebook is the collection's, except that the broker is given directly.
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 ROOT = Path(__file__).parents[3]
 
@@ -113,7 +113,7 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
             assert first["begin"] == ["cls-1", "cls-2"]
             assert first["traces"] == {"cls-1": TRACE}
             await post(url, *(cloud_event(f"cls-{one}") for one in (2, 3, 2, 4)))
-            # A run goes on: what comes is for the next one. No run may begin, so there is nothing to wait for.
+            # A run is active: new events wait for the next one. No run may begin, so there is no state to wait for.
             await asyncio.sleep(2)
             assert len(running.lines) == 1
             running.hold.unlink()
@@ -122,7 +122,7 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
             assert [next(iter(line)) for line in lines] == ["begin", "end", "begin", "end"]
             assert lines[2]["begin"] == ["cls-2", "cls-3", "cls-4"]
             assert not Path(first["run"]).exists()
-            # A run that is killed has no result: its clusters are asked for again.
+            # A killed run leaves no result: the next run gets its clusters.
             running.hold.touch()
             await post(url, cloud_event("cls-5"))
             await running.until(lambda lines: len(lines) == 5)
@@ -141,7 +141,7 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
 
 
 async def refused(url: str) -> None:
-    """Wait until nobody listens there."""
+    """Wait until the connection is refused."""
     with contextlib.suppress(aiohttp.ClientConnectionError):
         async with asyncio.timeout(30), aiohttp.ClientSession() as session:
             while True:
@@ -158,7 +158,7 @@ def test_who_is_ended_waits_for_the_run_and_leaves_nothing(tmp_path: Path, numbe
             await post(url, cloud_event("cls-1"))
             await running.until(lambda lines: len(lines) == 1)
             running.process.send_signal(number)
-            # It receives nothing any more.
+            # The source accepts no more events.
             await refused(url)
             assert running.process.returncode is None
             running.hold.unlink()
@@ -171,7 +171,7 @@ def test_who_is_ended_waits_for_the_run_and_leaves_nothing(tmp_path: Path, numbe
 
 
 def _kill_the_holder(run: str) -> None:
-    """End the process that works in this directory, and was begun by this test."""
+    """Kill the process that works in this directory; this test started it."""
     import os
 
     for path in Path("/proc").glob("[0-9]*/cmdline"):

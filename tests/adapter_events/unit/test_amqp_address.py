@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""RabbitMQ's address comes from an option, a file or the environment, and no message quotes it."""
+"""The address of RabbitMQ comes from an option, a file or the environment; no message quotes it."""
 
 from __future__ import annotations
 

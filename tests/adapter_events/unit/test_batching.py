@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Events made into batches, with a clock of our own; and clusters that are looked at again."""
+"""Events are collected into batches, and clusters are requeued; the tests control the clock."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_an_event_of_a_cluster_in_the_run_goes_into_the_next_one() -> None:
     collecting, clock = make(window=0)
     collecting.add("cls-1", 1)
     collecting.take()
-    # The message of the run is not acknowledged for that of the next one.
+    # The message of the active run is not acknowledged in favour of the later one.
     assert collecting.add("cls-1", 2) == []
     clock.now += 10
     assert collecting.ready() is None
@@ -94,7 +94,7 @@ def test_a_run_that_died_is_tried_again_with_growing_pauses_and_then_given_up() 
     collecting.take()
     assert collecting.requeue_failed() == ([1], ["cls-1"])
     assert collecting.ready() is None
-    # The next event begins anew.
+    # The next event starts with a fresh count of tries.
     collecting.add("cls-1", 2)
     collecting.take()
     assert collecting.requeue_failed() == ([], [])
@@ -129,7 +129,7 @@ def test_an_event_that_came_while_the_run_died_stands_for_the_one_before() -> No
     collecting.take()
     collecting.add("cls-1", 2, "trace-2")
     assert collecting.requeue_failed() == ([1], [])
-    # It is still the one whose run died.
+    # The pause after the failed run still applies.
     assert collecting.ready() == 1.0
     clock.now += 1
     batch = collecting.take()
@@ -148,7 +148,10 @@ def test_who_is_in_a_run_of_another_process_waits_for_it() -> None:
 
 
 class Anything(RuleBasedStateMachine):
-    """Whatever happens: no message is lost or acknowledged twice, a cluster's last one only with its run."""
+    """In any order of events and runs, no message is lost or acknowledged twice.
+
+    The last message of a cluster is acknowledged only when its run has ended.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,7 +168,7 @@ class Anything(RuleBasedStateMachine):
             self.acknowledged.add(token)
         held = {self.of[token] for token in self.collecting.unacknowledged()}
         for token in tokens:
-            # What is done without a run has another message that stands for it.
+            # A message that is acknowledged before its run ends has a later message of the same cluster.
             assert ended or self.of[token] in held
 
     @rule(cluster=st.integers(0, 5), silent=st.booleans())
@@ -213,7 +216,7 @@ class Anything(RuleBasedStateMachine):
         assert not set(held) & self.acknowledged
 
     def teardown(self) -> None:
-        """In the end all is acknowledged."""
+        """At the end every message is acknowledged."""
         for _run in range(100):
             if self.out is None:
                 self.clock.now += 60
@@ -240,7 +243,7 @@ def row(**changed: Any) -> dict[str, Any]:
 
 
 def pauses(looking: Requeue, clock: Clock, count: int, **changed: Any) -> list[float]:
-    """Seconds before each of so many looks that find the same."""
+    """The pauses in seconds before each of ``count`` looks with the same result."""
     found = []
     for _look in range(count):
         seconds = looking.seconds_until_due()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What messages say: the sentinel's own, what the specification allows, and garbage."""
+"""Reading messages: the sentinel's, every form that the CloudEvents specification allows, and garbage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_e
 CLUSTER = "019234ab-0000-7000-8000-000000000001"
 TYPE = "com.redhat.hyperfleet.cluster.reconcile"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-# As it is published: no content type, no time.
+# The sentinel publishes neither a content type nor a time.
 SENTINEL: dict[str, Any] = {
     "specversion": "1.0",
     "id": "0198c7a0-0000-7000-8000-000000000009",
@@ -101,7 +101,7 @@ def test_a_list_of_events_is_a_batch_of_which_each_counts_for_itself() -> None:
         (b"[" + b"7," * MOST + b"7]", "too_many"),
         (b"7", "not_an_event"),
         (b"[]", "not_an_event"),
-        # The id of an event without data, which is no cluster's.
+        # An id outside of data is the event's id, not a cluster's.
         (b'{"id": "0198c7a0", "source": "s", "type": "t"}', "no_data"),
         (b'{"specversion": "1.0", "id": "0198c7a0"}', "no_data"),
         (b'{"data": "no json"}', "no_data"),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a process that lives for weeks keeps of clusters that came, went, or were given up: nothing."""
+"""A process that runs for weeks keeps nothing of clusters that were deleted or given up."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Clock:
 
 
 class Script:
-    """Runs whose results are given."""
+    """Runs with prepared results."""
 
     def __init__(self, results: Sequence[Mapping[str, Any] | None]) -> None:
         self.results = list(results)
@@ -50,9 +50,9 @@ class Script:
 @pytest.mark.parametrize(
     "last",
     [
-        # It is given up.
+        # The run has no result, and the source gives the cluster up.
         None,
-        # Nothing is said of it, and something of one that nobody asked for.
+        # The result has no row for this cluster, and one for a cluster that was not in the batch.
         {"clusters": [{"id": "cls-9", **_RUNNING}]},
     ],
 )
@@ -83,8 +83,8 @@ def test_a_cluster_of_which_nobody_says_more_is_not_kept(
     assert (len(again), len(collecting), runs.results) == (0, 0, [])
 
 
-def test_a_receiving_that_begins_anew_has_room() -> None:
-    """What the one before it held is acknowledged by nobody."""
+def test_a_restarted_receiver_has_its_full_prefetch() -> None:
+    """Nobody acknowledges the messages that were open before the restart."""
     webhook = WebhookBroker.validate({"listen": "127.0.0.1:0", "prefetch": 2}, 2)
     webhook._unacknowledged.update({1, 2})
 
@@ -100,7 +100,7 @@ def test_a_receiving_that_begins_anew_has_room() -> None:
 
 
 def test_a_run_that_is_no_longer_waited_for_does_not_hang_for_ever(tmp_path: Path) -> None:
-    """Its receiving began anew: the probe would say so until the process ends."""
+    """The receiver restarted: the health probe would otherwise report a hanging run until the process ends."""
     recorder = MonitoringRecorder()
     directories = RunDirectories(tmp_path / "runs")
     directories.open()
@@ -129,7 +129,7 @@ def test_durations_that_nobody_collects_are_not_kept() -> None:
     clock = Clock()
     longest = RecentMaximum("a_name", "what it is", ["result"], clock)
     for number in range(5000):
-        # Each is smaller than the one before, so that none hides another.
+        # Each value is smaller than the one before, so no value replaces another.
         longest.add(("success",), 100_000.0 - number)
         clock.now += 1
     assert len(longest._values["success",]) <= WINDOW + 1

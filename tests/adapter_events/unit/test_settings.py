@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Numbers and paths that the event source cannot work with are refused by name."""
+"""The event source refuses numbers and paths that it cannot use, and names the setting."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``dockerconfig_merge`` in this process."""
+"""Runs ``dockerconfig_merge`` in this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def run() -> Run:
-    """Give it the module's options as keywords, and ``check_mode`` and ``diff``."""
+    """Call it with the module's options as keywords, and with ``check_mode`` and ``diff``."""
 
     def call(*, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
         return run_task(dockerconfig_merge, params, check_mode=check_mode, diff=diff)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The file is whole at any moment, and killed writers do not pile up leftovers."""
+"""The file is complete at every moment, and killed writers leave at most one leftover."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import docker_config
 
-# Forked: a fresh interpreter would spend its short life on imports.
+# Fork, because a new interpreter would spend its short life on imports.
 FORK = multiprocessing.get_context("fork")
-# Large enough that a write takes a while.
+# Large enough that writing takes a while.
 CONFIGS = [
     docker_config(**{f"r{n}_example_com": f"{text}-{n}" for n in range(300)}) for text in ("one", "two")
 ]
@@ -61,7 +61,7 @@ def leftovers(dest: Path) -> list[str]:
 
 
 def read_until(dest: Path, end: float) -> int:
-    """Read over and over; each time the file is there and is one of the two."""
+    """Read in a loop; each time the file must hold one of the two documents."""
     count = 0
     while time.monotonic() < end:
         assert json.loads(dest.read_bytes()) in CONFIGS
@@ -70,10 +70,10 @@ def read_until(dest: Path, end: float) -> int:
 
 
 def read_until_written(dest: Path, before: int) -> int:
-    """Read until a writer has written once: on a busy machine that takes as long as it takes."""
+    """Read until a writer has written once. There is no fixed duration: the machine may be busy."""
     count, end = 0, time.monotonic() + 30
     while dest.stat().st_mtime_ns == before:
-        assert time.monotonic() < end, "the writer does not write"
+        assert time.monotonic() < end, "the writer did not write within 30 s"
         count += read_until(dest, time.monotonic() + 0.01)
     return count
 
@@ -90,7 +90,7 @@ def test_killed_at_any_moment_the_file_is_whole(tmp_path: Path) -> None:
         reads += read_until(dest, time.monotonic() + chance.uniform(0.0, 0.1))
         kill(writer)
         assert json.loads(dest.read_bytes()) in CONFIGS
-        assert len(leftovers(dest)) <= 1, "one name, used again"
+        assert len(leftovers(dest)) <= 1, "every writer uses the same temporary name"
     assert reads > KILLS
     assert "failed" not in write(dest, SMALL)
     assert json.loads(dest.read_bytes()) == SMALL
@@ -117,7 +117,7 @@ def stop_before_the_rename(dest: str, ready: Any, go: Any = None) -> None:
     def wait(source: str, destination: str) -> None:
         ready.set()
         if go is None:
-            signal.pause()  # this process is to be killed here
+            signal.pause()  # the test kills this process here
         go.wait(60)
         rename(source, destination)
 
@@ -135,7 +135,9 @@ def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:
         assert ready.wait(30)
         second = start(write, dest, SMALL)
         second.join(0.5)
-        assert second.is_alive(), "it would write into the file that the first is about to rename"
+        assert second.is_alive(), (
+            "the second writer must wait: the first is about to rename its temporary file"
+        )
         assert json.loads(dest.read_bytes()) == CONFIGS[0]
         go.set()
         for writer in (first, second):
@@ -151,7 +153,7 @@ def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:
 
 @contextmanager
 def stopped_writer(directory: Path) -> Iterator[Path]:
-    """A file whose second writer waits just before the rename; in the end it is killed."""
+    """A file whose second writer is stopped just before the rename, and killed at the end."""
     dest = directory / "config.json"
     write(dest, CONFIGS[0])
     ready = FORK.Event()
@@ -192,7 +194,7 @@ def test_removing_the_file_removes_a_leftover(killed: Path) -> None:
 
 def test_a_writer_at_work_is_not_disturbed(tmp_path: Path) -> None:
     with stopped_writer(tmp_path) as dest:
-        write(dest, CONFIGS[0])  # nothing to change: it only looks for leftovers
+        write(dest, CONFIGS[0])  # no change: the module only looks for leftovers
         assert len(leftovers(dest)) == 1
 
 
@@ -209,7 +211,7 @@ def test_a_lock_that_is_never_released_ends_with_the_targets_time(tmp_path: Path
 
 
 def test_a_file_that_others_may_read_is_not_written_to(tmp_path: Path) -> None:
-    """Somebody else could have put it there, to read along."""
+    """Another user could have created it to read what is written to it."""
     dest = tmp_path / "config.json"
     trap = tmp_path / ".config.json.pull-secret-new"
     trap.touch(mode=0o666)

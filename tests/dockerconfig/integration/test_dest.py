@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The file that a merge may end in."""
+"""The option ``dest``: the file that a merge writes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_change_replaces_the_file_and_keeps_its_mode(run: Run, dest: Path) -> 
     result = run(source={"inline": TWO}, dest=str(dest))
     assert result["targets"][0]["actions"] == ["updated"]
     assert (content(dest), mode(dest)) == (TWO, 0o640)
-    assert dest.stat().st_ino != before, "replaced, not rewritten"
+    assert dest.stat().st_ino != before, "the file must be replaced by a new one"
 
 
 def test_only_the_mode_changes(run: Run, dest: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_link_that_may_be_followed_stays_a_link(run: Run, dest: Path, tmp_path
         assert mode(real) == 0o600
     assert os.listdir(real.parent) == [real.name]
     assert run(**options, state="absent")["targets"][0]["actions"] == ["deleted"]
-    assert not real.exists(), "the credential is gone, not only the way to it"
+    assert not real.exists(), "the target of the link must be deleted too"
     assert run(**options, state="absent")["changed"] is False
     assert run(source={"inline": ONE}, **options)["targets"][0]["actions"] == ["created"]
 
@@ -118,10 +118,10 @@ def test_a_link_that_may_be_followed_stays_a_link(run: Run, dest: Path, tmp_path
 @pytest.mark.parametrize("state", ["present", "absent"])
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("there", [ONE, "kept", None], ids=["docker config", "other", "dangling"])
-def test_a_link_is_not_followed_unasked(
+def test_a_link_is_not_followed_without_follow(
     run: Run, dest: Path, tmp_path: Path, there: Any, state: str, force: bool, check_mode: bool
 ) -> None:
-    """What it leads to is a file that the task does not name; force is about the content only."""
+    """The task does not name the target of the link, and ``force`` is only about the content."""
     real = tmp_path / "real"
     if there is not None:
         real.write_text(there if isinstance(there, str) else json.dumps(there))
@@ -231,7 +231,7 @@ def test_a_directory_in_its_place(run: Run, dest: Path) -> None:
 
 
 def test_a_directory_that_cannot_be_written(run: Run, dest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a path below a file of /proc, so that it holds for root as well."""
+    """Use a path below a file of /proc, because root cannot write there either."""
     result = run(source={"inline": ONE}, dest="/proc/self/config.json")
     assert result["failed_targets"][0]["kind"] in ("permission_denied", "not_found")
     assert "/proc/self/config.json" in result["msg"]
@@ -264,7 +264,7 @@ def test_check_mode_predicts(run: Run, dest: Path, there: Any) -> None:
 
 @pytest.mark.parametrize("state", ["present", "absent"])
 def test_a_pipe_is_refused_and_left_alone(run: Run, dest: Path, state: str) -> None:
-    """What is no regular file, a device above all, is never replaced; and reading it never hangs."""
+    """The module never replaces a pipe or a device, and never hangs when it reads one."""
     os.mkfifo(dest)
     result = run(source={"inline": ONE}, dest=str(dest), state=state)
     assert result["failed"]

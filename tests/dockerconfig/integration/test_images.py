@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which credential would pull an image, said by the merge that it would come from."""
+"""The result of a merge says which credential would be used to pull an image."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_each_image_has_the_entry_the_rule_and_the_layer_of_each_reader(run: Run
         "kubelet": {**path, "others": ["quay.io"]},
         "containers_image": {**path, "others": []},
     }
-    # What a path key lets kubelet do, and containers/image not.
+    # Kubelet matches a path key where containers/image does not.
     assert evil["kubelet"] == {**path, "others": ["quay.io"]}
     assert evil["containers_image"] == host
     assert openshift["kubelet"] == {**host, "registry": "cloud.openshift.com"}

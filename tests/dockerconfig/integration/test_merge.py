@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checking and merging docker configs, without a file to write."""
+"""Check and merge docker configs, without writing a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEAM = docker_config(quay_io="team", team_example_com="team")
 
 
 def layers(*, optional: bool = False, **sources: Any) -> list[dict[str, Any]]:
-    """Layers by name, given as sources or docker configs; all but the first may be optional."""
+    """Build layers by name from sources or docker configs. ``optional`` applies to all but the first."""
     made: list[dict[str, Any]] = []
     for name, source in sources.items():
         given = source if isinstance(source, dict) and "auths" not in source else {"inline": source}

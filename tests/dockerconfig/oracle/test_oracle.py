@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Our reading of a docker config against kubelet's own code and containers/image's own code.
+"""Compare our reading of a docker config with the code of kubelet and of containers/image.
 
-``ORACLE_SEED`` and ``ORACLE_COUNT`` choose other questions, or more of them.
+``ORACLE_SEED`` and ``ORACLE_COUNT`` set the random seed and the number of questions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _kubelet_agrees(document: bytes, image: str, theirs: dict[str, Any]) -> bool
     found = [_pair(item) for item in theirs["credentials"] or ()]
     if theirs.get("error"):
         return False
-    # Spellings of one registry come in the order of a Go map: compare group by group.
+    # Keys that mean one registry come in the random order of a Go map: compare group by group.
     for group in groups:
         ours = sorted((match.secret.username, match.secret.password) for match in group)
         if ours != sorted(found[: len(group)]):
@@ -65,7 +65,7 @@ def _kubelet_agrees(document: bytes, image: str, theirs: dict[str, Any]) -> bool
 
 
 def _is_safe(document: bytes, answer: dict[str, Any]) -> bool:
-    """What we would write must not cost a node all of its credentials."""
+    """A document that we accept must not make a node lose all of its credentials."""
     try:
         load(document)
     except DockerConfigError:
@@ -91,12 +91,12 @@ def _containers_image_agrees(document: bytes, image: str, theirs: dict[str, Any]
         found: tuple[Any, ...] = (theirs["error"],)
     else:
         found = (*_pair(theirs), base64.b64decode(theirs.get("identity_token") or ""))
-    # Where keys are equally good it takes whichever Go's map gives first.
+    # Of several equally good keys it takes the first one of the Go map, in random order.
     return found in ([_outcome(item) for item in candidates] or [(b"", b"", b"")])
 
 
 def _shape(answer: dict[str, Any]) -> str:
-    """What kind of answer it was, to show that the questions are not all of one kind."""
+    """The kind of the answer, to check that the questions cover all kinds."""
     kubelet, image = answer["kubelet"], answer["containers_image"]
     found = len(kubelet["credentials"] or ())
     ours = kubelet.get("error") or ("none" if not found else "one" if found == 1 else "several")
@@ -123,7 +123,7 @@ def test_both_readers_agree_with_us_on_random_documents() -> None:
     for reader, document, image, theirs in disagreements[:10]:
         print(f"  {reader}: {document!r} for {image!r}: {theirs}")
     assert not disagreements
-    # Honest only if matches, misses and every refusal do occur.
+    # The comparison is meaningful only if matches, misses and every refusal occur.
     assert {"one/one", "several/one", "none/none", "parse/parse", "parse/one", "image/image"} <= set(shapes)
 
 
@@ -140,7 +140,7 @@ def test_a_wrong_answer_would_be_noticed(reader: str) -> None:
 
 
 def _logins(config: DockerConfig) -> dict[str, tuple[bytes, bytes]]:
-    """The credentials by their registries, as these are shown."""
+    """The credentials by the displayed names of their registries."""
     shown = displayed(config.registries)
     found = {}
     for key, entry in config.auths.items():
@@ -164,7 +164,7 @@ def _tells_of_kubelet(config: DockerConfig, told: dict[str, Any], theirs: dict[s
     if not told["found"] or not found:
         return not told["found"] and not found
     logins = _logins(config)
-    # A long key is not shown, and Go takes keys of one meaning in any order.
+    # The displayed name hides a long key, and Go takes keys of the same meaning in random order.
     keys = {shown: key for key, shown in displayed(config.registries).items()}
     named = normalise_registry(keys[told["registry"]])
     equally_good = [logins[shown] for shown, key in keys.items() if normalise_registry(key) == named]
@@ -181,12 +181,12 @@ def _tells_of_containers_image(config: DockerConfig, told: dict[str, Any], their
     if not told["found"] or not any(found):
         return not told["found"] and not any(found)
     logins = _logins(config)
-    # It trims NULs, as no accepted password has.
+    # containers/image trims NULs; no accepted password contains one.
     return found in {logins[told["registry"]], *(logins[key] for key in told["others"])}
 
 
-def test_what_users_are_told_of_an_image_is_what_the_readers_do() -> None:
-    """The option ``images`` and the filter ``credential_for``, on documents that would be written."""
+def test_reported_image_credentials_are_the_ones_that_the_readers_use() -> None:
+    """Check the option ``images`` and the filter ``credential_for`` with documents that would be written."""
     generator = Generator(SEED + 1)
     asked: list[tuple[DockerConfig, str]] = []
     while len(asked) < COUNT:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A registry is shown; a credential that stands in its place is not, wherever a key is printed."""
+"""Registries are displayed; a credential in the place of a registry is hidden wherever a key is printed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 
 GOOD, OTHER = "ZXhhbXBsZTpleGFtcGxl", "ZXhhbXBsZTpvdGhlcg=="
 JWT = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJDYW5hcnkifQ.Q2FuYXJ5UGFzc3cwcmQ"
-# Key -> what is shown of it.
+# Key -> how it is displayed.
 REFUSED = {
     "robot:CanaryPassw0rd78": "entry 2 (name not shown)",
     "robot@example.com:CanaryPassw0rd77": "entry 2 (example.com, the rest not shown)",
@@ -47,7 +47,7 @@ REFUSED = {
     "CANARYPASSW0RD77": "entry 2 (name not shown)",
     "Canary.Passw0rd": "entry 2 (name not shown)",
 }
-# Keys that are accepted: they obey every rule of a registry's name.
+# Accepted keys: they obey every rule for the name of a registry.
 ACCEPTED = {
     "canary-passw0rd-77": "entry 1 (name not shown)",
     "quay.io/4f0c9a1e77b3d25086a1c4e29bd7f310": "entry 1 (quay.io, the rest not shown)",
@@ -82,7 +82,7 @@ def document(key: str, auth: str = GOOD) -> dict[str, Any]:
 
 
 def is_silent(text: str, key: str) -> bool:
-    """Whether neither the key nor a telling part of it is in the text."""
+    """Whether the text contains neither the key nor a secret part of it."""
     parts = [key, *key.replace("@", ":").replace("/", ":").split(":"), *key.split("/")]
     secret = [part for part in parts if len(part) > 9 and part not in ("example.com", "https", "team")]
     return not any(part in text for part in secret)
@@ -122,8 +122,8 @@ def test_an_accepted_key_shows_nowhere_what_may_be_a_credential(key: str) -> Non
 
 @pytest.mark.hardening(8)
 @pytest.mark.parametrize("key", [*REFUSED, *ACCEPTED])
-def test_what_is_hidden_is_masked_in_the_words_of_others(key: str) -> None:
-    """A server or another program may repeat a key."""
+def test_hidden_keys_are_masked_in_messages_of_other_programs(key: str) -> None:
+    """A server or another program may repeat a key in its message."""
     forms = sensitive_forms(json.dumps(document(key)))
     for text in (f"no such host {key}", f"cannot reach registry {key!r}"):
         for form in sorted(forms, key=len, reverse=True):
@@ -152,7 +152,7 @@ def test_hidden_keys_are_told_apart_and_keep_their_number_in_a_diff() -> None:
 
 @pytest.mark.hardening(8)
 def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_its_entry() -> None:
-    """A tenant's invalid secret keeps what it brought before, which the annotation remembers."""
+    """If a tenant's secret becomes invalid, its earlier entries stay; the annotation remembers which ones."""
     key = next(iter(ACCEPTED))
     original = json.dumps({"auths": {"a.example": {"auth": GOOD}}}).encode()
     brought = json.dumps({"auths": {key: {"auth": OTHER}, "b.example": {"auth": OTHER}}}).encode()
@@ -167,7 +167,7 @@ def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_
         current_registries=json.loads(first.added),
     )
     assert (kept.state, kept.config) == ("kept", first.config)
-    # As versions before wrote it.
+    # Earlier versions wrote the keys in plain text.
     plain = decide_merge(
         original,
         AdditionalSecret(b""),
@@ -180,7 +180,7 @@ def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_
 
 @pytest.mark.hardening(8)
 def test_how_often_a_generated_token_shows_as_a_path() -> None:
-    """Of tokens in lower case, from their length on; capitals always hide one."""
+    """Only tokens in lower case can pass as a path; capital letters always hide a token."""
     rng = random.Random(8)
 
     def shown(alphabet: str, length: int) -> float:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The accepted document: repaired, immutable, mute; its canonical form, digest and changes."""
+"""The accepted document: repairs, immutability, hidden values, canonical form, digest and changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = b"0123456789abcdef"
 
 
 def config(**auths: str) -> DockerConfig:
-    """``quay_io="secret"`` is the registry quay.io with that password."""
+    """``quay_io="secret"`` adds the registry quay.io with that password."""
     entries = {
         name.replace("_", "."): {"auth": encoded(f"user:{password}")} for name, password in auths.items()
     }

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which credential would pull an image, in words; ``tests/dockerconfig/oracle`` asks the readers themselves."""
+"""Explains which credential pulls an image; ``tests/dockerconfig/oracle`` compares with the readers' own code."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def test_an_empty_entry_is_no_credential() -> None:
     raw = json.dumps({"auths": {"quay.io": {"auth": GOOD}, "quay.io/a": {"username": "u", "password": "p"}}})
     kubelet, containers_image = said(raw, "quay.io/a/b")
     assert (kubelet["registry"], containers_image["found"]) == ("quay.io/a", False)
-    # An accepted document is repaired.
+    # Loading repairs the document.
     assert said(load(raw), "quay.io/a/b")[1]["registry"] == "quay.io/a"
     token = {"auths": {"quay.io/a": {"identitytoken": "example-token"}, "quay.io": {"auth": GOOD}}}
     kubelet, containers_image = said(token, "quay.io/a/b")
-    # Kubelet tries the empty one, and then the next; to containers/image an entry without auth is empty.
+    # Kubelet tries the empty credential and then the next one; containers/image uses only the empty one.
     assert (kubelet["registry"], containers_image["found"]) == ("quay.io", False)
 
 
@@ -161,7 +161,7 @@ def test_what_is_the_name_of_an_image(name: str, expected: bool) -> None:
     [
         ("a" * 250 + ".io:65535/x", "a" * 251 + ".io:65535/x", "host must be at most 253 characters"),
         ("quay.io/" + "a" * 255 + ":1", "quay.io/" + "a" * 256 + ":1", "repository must be at most 255 char"),
-        ("a" * 247, "a" * 248, "repository must be at most 255 characters"),  # and "library/"
+        ("a" * 247, "a" * 248, "repository must be at most 255 characters"),  # plus "library/"
     ],
     ids=["host", "repository", "docker-hub"],
 )

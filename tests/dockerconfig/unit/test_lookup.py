@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The facts about both readers, as a table; ``tests/dockerconfig/oracle`` asks the readers themselves."""
+"""How both readers look up a credential; ``tests/dockerconfig/oracle`` compares with the readers' own code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.dockerconfig.unit.samples import GOOD, encoded
 
 
 def document(*keys: str) -> str:
-    """Each key with its own name as password."""
+    """Each key has its own name as its password."""
     return json.dumps({"auths": {key: {"auth": encoded(f"user:{key}")} for key in keys}})
 
 
@@ -93,7 +93,7 @@ def test_an_entry_without_credential_hides_the_parent_from_containers_image_only
         "username/password",
         "auth",
     ]
-    # The repair gives it what it reads.
+    # The repair adds the auth that containers/image reads.
     assert lookup_containers_image(load(data), "quay.io/team/app") is not None
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is masked of documents that are none, and that it takes one pass."""
+"""Which texts of an invalid document are masked, and that one pass is enough to find them."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def test_names_in_what_is_no_document_stay_readable() -> None:
     ids=["quotes that are never closed", "a name of quotes", "quotes", "brackets"],
 )
 def test_no_document_takes_more_than_one_pass(document: str) -> None:
-    """A pattern that looks for the end of a string from each quote would take an hour for one of these."""
+    """A pattern that searches for the end of a string from every quote would take an hour for one of these."""
     assert sensitive_forms(document)
     assert lint(document)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Merging by example: who wins, what is kept, what is refused, what is said about it."""
+"""Merging by example: precedence, what is kept, what is refused, and which warnings are given."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PASSWORDS = {name: f"example-password-{name}" for name in ("original", "addition
 
 
 def layer(name: str, *registries: str, **extra: Any) -> Layer:
-    """A layer whose entries all carry the layer's own password."""
+    """A layer whose entries all have the layer's own password."""
     auth = encoded(f"user:{PASSWORDS[name]}")
     auths = {registry: {"auth": auth} for registry in registries}
     return Layer(name, load({"auths": auths, **extra}, allow_empty=True))
 
 
 def passwords(merged: Merged) -> dict[str, str]:
-    """Registry -> name of the layer whose password is really in the result."""
+    """Maps each registry to the layer whose password is in the result."""
     by_auth = {encoded(f"user:{password}"): name for name, password in PASSWORDS.items()}
     return {registry: by_auth[entry["auth"]] for registry, entry in merged.config.auths.items()}
 
@@ -121,7 +121,7 @@ def test_entries_keep_unknown_fields_and_the_document_keeps_what_is_beside_auths
     assert merged.auths["quay.io"] == {"auth": auth, "email": "a@example.com", "x": (1, {"y": None})}
     assert merged.extra["HttpHeaders"] == {"X-A": "1", "X-B": "2"}
     assert merged.extra["unknown"] == {"kept": True}
-    # The original's helper for b.io would make containers/image ignore the entry that has won.
+    # With the original's helper for b.io, containers/image would ignore the entry that took precedence.
     assert merged.extra["credHelpers"] == {"a.io": "two"}
 
 
@@ -179,5 +179,5 @@ def test_repairs_are_reported_with_the_result() -> None:
     assert [str(item) for item in merged.warnings] == [
         "quay.io: 'username' and 'password' without 'auth'; 'auth' was added [username-password-only]"
     ]
-    # Not if the entry has lost.
+    # No warning if another layer's entry takes precedence.
     assert merge([Layer("original", fields), layer("additional", "quay.io")]).warnings == ()

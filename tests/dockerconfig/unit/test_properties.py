@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Laws that hold for every docker config and every merge."""
+"""Properties that hold for every docker config and every merge."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_merging_in_two_steps_gives_the_same(found: list[Layer], precedence: str
     )
     assert whole.config == left.config == right.config
     assert set(whole.provenance) == set(left.provenance) == set(right.provenance)
-    # Where the two steps name a layer of their own, so does the whole.
+    # The layers agree, except where the two-step merge names its intermediate layer.
     assert {key: name for key, name in left.provenance.items() if name != "left"} == {
         key: name for key, name in whole.provenance.items() if name == third.name
     }

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every rule: that it is found, where, how severe it is, and that its verdicts are what the readers do."""
+"""Every rule is found, with its place and severity, and its verdicts match what the readers do."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from tests.dockerconfig.unit.samples import GOOD, SAMPLES, Sample, expected_outcome
 
-# Of values that only a mapping can hold; there is no document to show to a reader.
+# Only a Python mapping can hold these values; no document could be given to a reader.
 FROM_MAPPINGS = {"name-not-a-string", "value-not-json"}
 
 
 def found(sample: Sample) -> Finding:
-    """The finding that the sample is about."""
+    """The finding of the sample's rule."""
     return next(item for item in lint(sample.document) if item.rule == sample.rule)
 
 
@@ -145,7 +145,7 @@ def test_the_limit_is_that_of_the_place_and_holds_for_what_is_written(limit: int
     assert len(load(exact, max_bytes=limit).canonical()) == limit
     with pytest.raises(DockerConfigError, match="too-large"):
         load({"auths": {"quay.io": {"auth": GOOD, "x": "x" * (room + 1)}}}, max_bytes=limit)
-    # Small as it came, too large once auth has been added to it.
+    # Within the limit as given, above it once auth has been added.
     repaired = {"auths": {"quay.io": {"username": "user", "password": "p" * (limit // 2)}}}
     with pytest.raises(DockerConfigError, match="too-large"):
         load(repaired, max_bytes=limit)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nothing that is printed, raised or kept in a traceback shows a value; what would, can be masked."""
+"""No printed text, error or traceback shows a value, and every form of a value can be masked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CANARY_FORMS = [CANARY, encoded(CANARY)[:20], encoded(f"user:{CANARY}")[4:24], C
 
 
 def filled(text: str, value: str = CANARY) -> str:
-    """``text`` with the value planted."""
+    """Put the value into ``text``."""
     return text.replace("VALUE", value)
 
 
@@ -71,12 +71,12 @@ def assert_silent(text: str) -> None:
 
 
 def assert_silent_error(error: DockerConfigError) -> None:
-    """Neither its text nor what it carries nor the locals of its frames show the canary."""
+    """Check that the error's text, attributes and local variables of its frames do not contain the canary."""
     assert error.__cause__ is None
     assert error.__context__ is None
     assert_silent(f"{error} {error!r} {error.args} {vars(error)}")
     frames = list(traceback.TracebackException.from_exception(error, capture_locals=True).stack)
-    # The first is the test's own, which of course holds the document.
+    # The first frame is the test's own; it holds the document.
     assert len(frames) > 1
     for frame in frames[1:]:
         assert_silent(str(frame.locals))
@@ -163,7 +163,7 @@ def test_an_error_survives_a_process_boundary() -> None:
 @PROFILE
 @given(st.sampled_from(SAMPLES), st.sampled_from(["auth", "password", "identitytoken", "x"]), st.booleans())
 def test_no_rule_quotes_a_value(sample: Sample, field: str, replace: bool) -> None:
-    """The canary in the place of each sample's values, and beside them."""
+    """Put the canary in the place of each sample's values, and beside them."""
     text = sample.document.decode("utf-8", "replace")
     if replace:
         text = text.replace("example", CANARY).replace("dXNl", CANARY)
@@ -182,7 +182,7 @@ PASSWORDS = [
 
 
 def printed_forms(data: dict[str, Any]) -> list[str]:
-    """The document as programs print it."""
+    """The document in the forms in which programs print it."""
     texts = [
         json.dumps(data),
         json.dumps(data, indent=2),
@@ -210,17 +210,17 @@ def test_every_printed_form_can_be_masked(password: str, valid: bool) -> None:
     for source in (data, json.dumps(data), json.dumps(data, indent=2).encode()):
         forms = sensitive_forms(source)
         assert set(planted) <= forms
-        assert set(printed_forms(data)[:6]) <= forms  # whole, not only the values in them
+        assert set(printed_forms(data)[:6]) <= forms  # the whole text, not only the values in it
         for text in printed_forms(data):
             masked = mask(text, forms)
             for form in [*planted, base64.b64encode(json.dumps(data).encode()).decode()[40:80]]:
-                assert form not in masked, f"{form!r} is left of {text[:80]!r}"
+                assert form not in masked, f"{form!r} is not masked in {text[:80]!r}"
         wrapped = "\n".join(textwrap.wrap(base64.b64encode(json.dumps(data).encode()).decode(), 76))
         assert not set(wrapped.split("\n")) & set(mask(wrapped, forms).split("\n"))
 
 
 def mask(text: str, forms: set[str]) -> str:
-    """As Ansible masks: the longest first."""
+    """Mask as Ansible does: the longest first."""
     for form in sorted(forms, key=len, reverse=True):
         text = text.replace(form, "********")
     return text
@@ -234,7 +234,7 @@ def test_broken_documents_are_masked_as_well(data: Any) -> None:
         texts += [encoded(data), json.dumps(data), repr(data), data.strip()]
     for text in texts:
         masked = mask(text, forms)
-        # A user name stays readable, and so does what stands where a name belongs.
+        # User names stay readable, and so does a canary in the place of a name.
         if CANARY in masked:
             assert any(f'"{name}": "{CANARY}"' in text for name in ["username"])
     assert all(len(form) >= 6 for form in forms)

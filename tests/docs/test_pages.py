@@ -21,6 +21,7 @@ import yaml
 
 from tests.docs import blocks, commands, session
 from tests.docs.blocks import PAGES, ROOT, Block
+from tests.support.exhaustive import some
 from tests.tools import tree
 
 BLOCKS = {str(page.relative_to(PAGES).with_suffix("")): blocks.blocks(page) for page in blocks.pages()}
@@ -140,7 +141,8 @@ def test_what_needs_a_checkout_of_its_own_is_run_by_other_tests() -> None:
                 assert [line for line in block.text.splitlines() if line not in known] == [], block.where
 
 
-@pytest.mark.parametrize("page", LAB)
+# The others take as long together as a fifth of the fast tests: `make exhaustive`.
+@pytest.mark.parametrize("page", some(LAB, "get_started", "rotate"))
 def test_commands_work_as_written(page: str, checkout: Path) -> None:
     found = BLOCKS[page]
     steps = [session.writes(block) if block.kind == "file" else block for block in found]

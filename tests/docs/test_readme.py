@@ -92,6 +92,7 @@ def test_quickstart_works_as_written(checkout: Path) -> None:
     assert sum(line.startswith("cls-81c2 ") and line.endswith(" changed") for line in lines) == 3
 
 
+@pytest.mark.exhaustive
 def test_install_works_as_written(checkout: Path) -> None:
     """Install into the existing environment; ``make install-test`` does the same in a fresh one."""
     block = next(block for block in BLOCKS if block.session == "install")

@@ -80,6 +80,7 @@ def _caller(bug: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
     return tasks[0 if bug.startswith(("google", "grpc")) else 1]
 
 
+@pytest.mark.exhaustive
 def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
     """The servers' messages quote what they were sent; ours do not quote the servers then."""
     world = World(watcher, labs)

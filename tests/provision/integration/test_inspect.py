@@ -175,6 +175,7 @@ def test_what_a_list_no_longer_names_is_listed(world: World) -> None:
     assert {secret(kept), secret(dropped), placed(kept), placed(dropped)} <= places
 
 
+@pytest.mark.exhaustive
 def test_every_versions_digest_and_the_source_are_compared_if_wanted(world: World) -> None:
     cluster = world.cluster()
     assert world.provision({"clusters": [cluster]}).code == 0
@@ -193,6 +194,7 @@ def test_every_versions_digest_and_the_source_are_compared_if_wanted(world: Worl
 
 
 @pytest.mark.parametrize("clusters", [12])
+@pytest.mark.exhaustive
 def test_a_fleet_costs_one_list_a_project_and_two_calls_a_cluster(world: World, clusters: int) -> None:
     fleet = [world.cluster() for _number in range(clusters)]
     assert world.provision({"clusters": fleet}).code == 0
@@ -211,6 +213,7 @@ def test_a_fleet_costs_one_list_a_project_and_two_calls_a_cluster(world: World, 
     }
 
 
+@pytest.mark.exhaustive
 def test_one_place_that_fails_is_one_clusters_failure(world: World) -> None:
     good, refused = world.cluster(), world.cluster()
     assert world.provision({"clusters": [good, refused]}).code == 0

@@ -19,6 +19,7 @@ TWO = docker_config(quay_io="two")
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.exhaustive
 def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
     """The default source: spec.pullSecret.data of the cluster."""
     cluster = world.cluster()
@@ -45,7 +46,7 @@ def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
     assert (again.code, recap(again)["changed"]) == (0, 0)
 
 
-@at_once_and_late()
+@at_once_and_late(fast=False)
 def test_one_cluster_can_be_removed_by_variables(world: World) -> None:
     cluster = world.cluster()
     assert world.provision(cluster).code == 0
@@ -135,6 +136,7 @@ def test_a_fleet_from_check_to_rotation(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.exhaustive
 def test_a_list_can_mix_states(world: World) -> None:
     kept, gone = world.cluster(), world.cluster()
     assert world.provision({"clusters": [kept, gone]}).code == 0
@@ -210,6 +212,7 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.exhaustive
 def test_a_role_of_ones_own_with_every_option(world: World) -> None:
     """Retention, own names, labels, service accounts and immutability reach the modules."""
     cluster: dict[str, Any] = world.cluster()

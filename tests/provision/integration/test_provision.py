@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.stand_ins.secret_manager.protos import DISABLED, ENABLED
 from tests.support.kubernetes.world import auth, docker_config
 from tests.support.late import at_once_and_late

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the hosted cluster is reached: by a kubeconfig in a Secret, by one in a file, by a context."""
+"""Connections to the hosted cluster: a kubeconfig in a Secret, one in a file, or a context."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _watching: list[list[str]] = []
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    """Paths that are opened for writing: an audit hook cannot be taken back, so it looks at a list."""
+    """Record paths that are opened for writing. An audit hook cannot be removed, so it checks a list."""
     if event == "open" and _watching and isinstance(arguments[2], int) and arguments[2] & _WRITING:
         _watching[-1].append(str(arguments[0]))
 
@@ -45,7 +45,7 @@ sys.addaudithook(_hook)
 
 @pytest.fixture
 def written() -> Iterator[list[str]]:
-    """The files that were opened for writing while the test ran."""
+    """The files that were opened for writing during the test."""
     paths: list[str] = []
     _watching.append(paths)
     yield paths
@@ -71,7 +71,7 @@ def test_only_a_boolean_turns_the_check_of_certificates_off(said: object, verify
 
 
 def test_a_clusters_connections_end_with_it(world: World) -> None:
-    """Thousands of hosted clusters in one process, which may have a thousand files open."""
+    """One process handles thousands of hosted clusters and may have a limit of a thousand open files."""
     count, held = 12, []
     for number in range(count):
         data = {"kubeconfig": encoded(json.dumps(world.kubeconfig))}
@@ -95,7 +95,7 @@ def test_a_clusters_connections_end_with_it(world: World) -> None:
     result = run_task(hosted_cluster_pull_secret, params)
     assert not result.get("failed"), result["msg"]
     assert len(held) == count
-    # Ours, the proxy's and the server's ends of a connection are all in this process.
+    # The client's, the proxy's and the server's sockets are all in this process.
     assert max(held) - min(held) < count
 
 
@@ -111,7 +111,7 @@ def test_a_file_and_a_context(wanted: World, tmp_path: Path) -> None:
     path = write_kubeconfig(
         tmp_path / "hosted", [wanted.hosted.cluster("other", "no-token"), wanted.hosted.cluster("hosted")]
     )
-    # The task's own context is not one of this file.
+    # The context of the task does not exist in this file.
     connection = {"kubeconfig": str(wanted.management.kubeconfig(tmp_path / "mgmt")), "context": "mgmt-1"}
     options: dict[str, Any] = {"kubernetes": connection, "hosted_kubeconfig": str(path)}
     assert wanted.run(**options)["kind"] == "permission_denied"
@@ -152,7 +152,7 @@ def test_of_several_control_planes_one_has_to_be_named(wanted: World) -> None:
     assert (result["kind"], wanted.there()) == ("configuration", set())
     assert "hosted_control_plane" in result["msg"]
     assert not wanted.run(hosted_control_plane=wanted.id).get("failed")
-    # Not ready yet.
+    # This control plane is not ready yet.
     assert wanted.run(hosted_control_plane="another")["kind"] == "dependency"
 
 
@@ -186,7 +186,7 @@ def test_a_kubeconfig_of_a_secret_may_not_do_more_than_log_in(
     document = copy.deepcopy(wanted.kubeconfig)
     document[field][0][field[:-1]] = entry
     if what == "cannot be used":
-        # Nobody listens there. Without TLS a certificate is of no use, and not looked at.
+        # The port is closed. Without TLS the certificate is not read.
         document["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9"
     wanted.put_kubeconfig(document)
     result = wanted.run()
@@ -236,7 +236,7 @@ def test_nothing_is_sent_to_where_clouds_keep_credentials_of_machines(
         entry = {name: text.format(port=metadata.port) for name, text in cluster.items()}
         wanted.kubeconfig["clusters"][0]["cluster"] = {**entry, "insecure-skip-tls-verify": True}
         wanted.put_kubeconfig(wanted.kubeconfig)
-        # Nobody listens at the first of two addresses.
+        # The first of the two addresses is closed.
         result = wanted.run(retry={"tries": 2, "delay": 0.01})
     assert result["kind"] == "configuration", result
     assert "kubeconfig leads to an address that is not allowed: a link-local address" in result["msg"]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tenant deletes their secret, or it is wrong; the original is wrong; nodes that never report."""
+"""The tenant deletes their secret or makes it invalid, the original is invalid, or nodes never report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def annotation(world: World) -> str | None:
 
 
 def deployed(world: World, nodes: int = 2) -> list[str]:
-    """A cluster with nodes that all follow."""
+    """Deploy the syncer to a cluster and let all nodes report."""
     world.additional(docker_config(registry_example_com="tenant"))
     names = world.add_nodes(nodes)
     assert not world.run().get("failed")
@@ -130,7 +130,7 @@ def test_an_empty_additional_secret_is_the_original_alone(world: World, document
 @pytest.mark.parametrize("document", ["{}", '{"auths":null}', '{"auths":{}}', "null", "[]", "{"])
 def test_a_wrong_original_is_reported_and_the_nodes_keep_what_they_have(world: World, document: str) -> None:
     if document in ("[]", "{"):
-        # The API server refuses these in the type that the secret has.
+        # The API server refuses these documents in a secret of the docker config type.
         world.management.delete(world.control_plane, "secrets", "pull-secret")
         opaque = {"metadata": {"name": "pull-secret"}, "data": {".dockerconfigjson": encoded(document)}}
         world.management.create(world.control_plane, "secrets", opaque)
@@ -160,7 +160,7 @@ def test_gone_means_the_original_first_and_then_nothing_of_ours(world: World) ->
         assert "daemonsets" in world.there()
 
     world.reset()
-    # The nodes follow while the run looks at their reports for the second time.
+    # The nodes report while the run reads their reports for the second time.
     at = f"*/configmaps/{STATUS}"
     world.hosted.proxy.before("get", at, lambda: None, times=1)
     looks = itertools.count()
@@ -202,7 +202,7 @@ def test_nodes_that_never_report_keep_the_syncers_and_are_named(world: World) ->
         for text in result["warnings"]
     )
     assert result["rollout"]["pending_nodes"] == sorted(names)
-    # Two come back, one is taken out of the cluster: the next run goes on.
+    # Two nodes report again, one is removed from the cluster: the next run continues.
     for name in names[:2]:
         world.report(name)
     world.hosted.request("DELETE", f"/api/v1/nodes/{names[2]}")
@@ -212,7 +212,7 @@ def test_nodes_that_never_report_keep_the_syncers_and_are_named(world: World) ->
 
 @pytest.mark.parametrize("wait", [False, True])
 def test_only_the_run_that_reverts_waits_for_nodes(world: World, wait: bool) -> None:
-    """Of thousands of hosted clusters some always have a node that is away."""
+    """Some of thousands of hosted clusters always have a node that is away."""
     deployed(world)
     world.additional(None)
 
@@ -221,7 +221,7 @@ def test_only_the_run_that_reverts_waits_for_nodes(world: World, wait: bool) -> 
         assert not world.run(rollout_timeout=0.3, **more).get("failed")
         return len(world.hosted.calls.matching("get", f"*/configmaps/{STATUS}"))
 
-    # What is there is read, and then reports are, once or more often.
+    # The run reads the current objects, and then reads the reports once or more often.
     assert looks() > 2
     assert (looks(wait=wait) > 2) is wait
     assert world.there() == {*OURS, "leases"}
@@ -288,7 +288,7 @@ def test_a_node_that_failed_is_named_with_what_its_syncer_says(world: World) -> 
 
 @pytest.mark.parametrize("wait", [False, True])
 def test_a_report_that_repeats_a_credential_is_masked(world: World, wait: bool) -> None:
-    """The tenant can write what nodes say, and has the original's credentials on them."""
+    """The tenant can write the nodes' reports, and knows the original's credentials from the nodes."""
     names = deployed(world)
     document = world.get("secrets", GLOBAL)["data"][".dockerconfigjson"]
     auth = json.loads(base64.b64decode(document))["auths"]["quay.io"]["auth"]

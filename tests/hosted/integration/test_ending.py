@@ -23,7 +23,7 @@ _MERGE = "application/merge-patch+json"
 
 @contextmanager
 def being_deleted(api: Api, at: str) -> Iterator[None]:
-    """The object at a path waits for a finalizer."""
+    """Delete the object at a path while a finalizer keeps it."""
     assert api.request("PATCH", at, {"metadata": {"finalizers": _HOLD}}, _MERGE)[0] == 200
     assert api.request("DELETE", at)[0] in (200, 202)
     try:
@@ -54,7 +54,7 @@ def test_a_hosted_control_plane_that_is_being_deleted_is_left_alone(
 
 def test_a_namespace_that_is_being_terminated_is_left_alone(world: World) -> None:
     world.additional(docker_config(registry_example_com="tenant"))
-    # The namespace's controller has not come to the secret yet, and nothing new can be made.
+    # The namespace controller has not deleted the secret yet, and no object can be created.
     message = f"unable to create new content in namespace {world.namespace} because it is being terminated"
     world.hosted.faults.add(verb="create", status=403, reason="Forbidden", message=message, times=None)
     result = world.run()
@@ -64,7 +64,7 @@ def test_a_namespace_that_is_being_terminated_is_left_alone(world: World) -> Non
 
 
 def test_an_additional_secret_that_waits_for_a_finalizer_is_gone(world: World) -> None:
-    """Its owner has deleted it: what it brought may not stay as long as they hold it."""
+    """Its owner has deleted it: its entries must not stay as long as the owner keeps a finalizer on it."""
     deployed(world)
     with being_deleted(world.hosted, path(world.namespace, "secrets", ADDITIONAL)):
         result = world.run(rollout_timeout=0)
@@ -103,7 +103,7 @@ def test_absent_needs_no_original(world: World, document: str | None) -> None:
     assert world.run(state="present")["failed"]
     result = world.run(state="absent", rollout_timeout=0.2)
     assert not result.get("failed"), result
-    # The tenant's entries go from the nodes all the same.
+    # The nodes lose the tenant's entries nevertheless.
     assert set(world.held()) == {"cloud.openshift.com", "quay.io"}
     assert any(
         text.startswith(
@@ -133,7 +133,7 @@ def test_absent_where_nothing_is_known_of_the_original(world: World) -> None:
 
 
 def test_absent_waits_for_a_management_cluster_that_does_not_answer(world: World) -> None:
-    """It may have the original: the next run sees."""
+    """The management cluster may have the original: the next run finds out."""
     deployed(world)
     world.management.faults.add(verb="get", path="*/pull-secret", status=503, times=None)
     result = world.run(state="absent", rollout_timeout=0)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Drift, check mode, other writers, faults, runs that end in the middle, and a fleet with one bad cluster."""
+"""Drift, check mode, other writers, faults, interrupted runs, and a fleet with one bad cluster."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ DRIFT: dict[str, tuple[str, str, Any, str]] = {
 
 @pytest.fixture
 def deployed(world: World) -> World:
-    """A cluster whose additional secret is merged, with two nodes that follow."""
+    """A cluster whose additional secret is merged, with two nodes that report."""
     world.additional(docker_config(registry_example_com="tenant"))
     world.add_nodes(2)
     assert not world.run().get("failed")
@@ -144,15 +144,16 @@ def test_a_diff_names_fields_and_registries_and_no_value(deployed: World) -> Non
 
 
 def _interrupted(world: World, change: Any, **options: Any) -> int:
-    """Run after ``change`` again and again, each time ended at a later write; how many writes there are.
+    """Run after ``change`` repeatedly, each time interrupted at a later write. Return the number of writes.
 
-    After each the next run has to end where a whole one does, and the one after it has nothing to do.
+    After each interruption the next run must reach the same state as an uninterrupted one, and the run after
+    that must have nothing to do.
     """
     count = 0
     while True:
         change()
         world.reset()
-        # From write number ``count`` on nothing gets through, as after a kill.
+        # From write number ``count`` on every write fails, as after a kill.
         faults = [
             world.hosted.faults.add(verb=verb, method=method, status=500, times=None)
             for verb, method in (("create", "POST"), ("patch", "PATCH"), ("delete", "DELETE"))
@@ -190,7 +191,7 @@ def test_a_run_that_ends_at_any_write_of_a_deployment_is_completed(world: World)
         assert world.there() == set()
         world.additional(docker_config(registry_example_com="tenant"))
 
-    # Seven objects.
+    # One write for each of seven objects.
     assert _interrupted(world, from_nothing, rollout_timeout=0) == 7
     assert world.there() == {*OURS, "leases"}
 
@@ -202,7 +203,7 @@ def test_a_run_that_ends_at_any_write_of_a_removal_is_completed(world: World) ->
         assert world.there() == {*OURS, "leases"}
         world.additional(None)
 
-    # Back to the original, then seven objects.
+    # One write restores the original, then seven objects are deleted.
     assert _interrupted(world, deployed, rollout_timeout=0) == 8
     assert world.there() == set()
 
@@ -265,7 +266,7 @@ def test_one_cluster_that_cannot_be_reached_is_one_failure(servers: Any) -> None
     try:
         for world in worlds:
             world.additional(docker_config(registry_example_com="tenant"))
-        # Nobody listens on port 9 of this machine.
+        # Port 9 of this machine is closed.
         away = json.loads(
             json.dumps(worlds[1].kubeconfig).replace(worlds[1].hosted.url, "http://127.0.0.1:9")
         )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From nothing to a syncer, from one additional secret to the next, and what a second run does."""
+"""The first run deploys the syncer, later runs merge a changed additional secret, repeated runs do nothing."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_the_slots_follow_the_number_of_nodes(world: World) -> None:
 
 
 def test_nodes_that_come_and_go_roll_no_pods(world: World) -> None:
-    """The pods' template stays as it is while the slots are a quarter of the share at least."""
+    """The pod template changes only when the slots fall below a quarter of the share."""
 
     def template() -> Any:
         return world.get("daemonsets", SYNCER)["spec"]["template"]
@@ -203,7 +203,7 @@ def test_nodes_that_come_and_go_roll_no_pods(world: World) -> None:
     world.hosted.request("DELETE", f"/api/v1/nodes/{names[0]}")
     assert not world.run(max_restarting="80%")["changed"]
     assert template() == before
-    # Of fewer nodes it would be more than the share: once, and not again when they are back.
+    # With fewer nodes the slots exceed the share: one update, and none when the nodes are back.
     for name in names[1:8]:
         world.hosted.request("DELETE", f"/api/v1/nodes/{name}")
     assert "updated daemonset" in world.run(max_restarting="80%")["actions"]
@@ -225,7 +225,7 @@ def test_what_the_syncers_write_stays(world: World) -> None:
     assert world.get("leases", f"{SYNCER}-restart-0")["spec"] == lease["spec"]
 
 
-def test_a_cluster_that_nobody_touched_is_asked_little(world: World) -> None:
+def test_a_cluster_without_changes_takes_few_requests(world: World) -> None:
     """Most hosted clusters have no additional secret."""
 
     def asked() -> tuple[int, int]:

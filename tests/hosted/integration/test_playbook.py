@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbook and its role, run by Ansible: one cluster, a list, wrong ones, check mode, elsewhere."""
+"""The playbook and its role, run by Ansible: one cluster, a list, invalid clusters, check mode, connections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLAYBOOK = "hyperfleet.pull_secret.hosted_cluster"
 MODULE = "hyperfleet.pull_secret.hosted_cluster_pull_secret"
 
 
-# What Ansible adds is the same in front of either server.
+# Ansible's part is the same with either kind of server: the stand-in is enough.
 pytestmark = pytest.mark.parametrize("servers", SERVERS[:1], indirect=True)
 
 

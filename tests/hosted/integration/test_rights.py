@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the API server lets the syncer's account do: read one Secret, report, hold its Leases, no more."""
+"""The rights of the syncer's service account: read one Secret, write its report, use its Leases, nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.kubernetes.world import docker_config
 MERGE = "application/merge-patch+json"
 
 
-# The stand-in knows admins and others only.
+# The stand-in has no RBAC: it only tells admins from others.
 @pytest.mark.parametrize("servers", SERVERS[1:], indirect=True)
 def test_the_syncers_token_is_good_for_what_it_needs_and_no_more(world: World) -> None:
     world.additional(docker_config(registry_example_com="tenant"))
@@ -31,7 +31,7 @@ def test_the_syncers_token_is_good_for_what_it_needs_and_no_more(world: World) -
     secret = path(world.namespace, "secrets", GLOBAL)
     deadline = time.monotonic() + 30
     while status("GET", secret) == 403:
-        assert time.monotonic() < deadline, "still not allowed"
+        assert time.monotonic() < deadline, "the syncer's account still has no access after 30 s"
         time.sleep(0.05)
     secrets, own = path(world.namespace, "secrets"), f"?fieldSelector=metadata.name%3D{GLOBAL}"
     assert status("GET", f"{secrets}{own}") == 200

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A tenant is admin in their hosted cluster: whatever they do there is no other cluster's trouble."""
+"""A tenant is admin in their hosted cluster: nothing that they do there affects another cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.kubernetes.world import TYPE, Api, docker_config, encoded
 
 @pytest.fixture
 def other(servers: tuple[Api, Api]) -> Iterator[World]:
-    """Another tenant's hosted cluster."""
+    """The hosted cluster of another tenant."""
     made = World(*servers)
     made.additional(docker_config(registry_example_com="tenant"))
     yield made
@@ -32,7 +32,7 @@ def other(servers: tuple[Api, Api]) -> Iterator[World]:
 
 
 def run_both(world: World, other: World, **more: Any) -> list[Any]:
-    """One run, one cluster after the other: the hostile one first."""
+    """Run for both clusters in sequence, the hostile one first."""
     params = {**world.connection(), "targets": [world.options(), other.options()], "concurrency": 1, **more}
     targets: list[Any] = run_task(hosted_cluster_pull_secret, params)["targets"]
     assert not targets[1].get("failed"), targets[1]
@@ -50,8 +50,8 @@ def test_an_api_server_that_hangs_holds_up_nobody(world: World, other: World, fa
 
 
 @pytest.mark.parametrize("field", ["spec.pullSecret", "status.kubeConfig"])
-def test_a_control_plane_leads_to_no_secret_but_its_own(world: World, other: World, field: str) -> None:
-    """The API's paths are put together of names, and HTTP clients resolve dots in them."""
+def test_a_control_plane_can_only_name_its_own_secrets(world: World, other: World, field: str) -> None:
+    """API paths contain names, and HTTP clients resolve dots in a path."""
     world.additional(docker_config(registry_example_com="tenant"))
     part, dummy, name = field.partition(".")
     theirs = {"spec.pullSecret": "pull-secret", "status.kubeConfig": "admin-kubeconfig"}[field]
@@ -152,7 +152,7 @@ def test_leases_of_our_names_are_taken_away_or_refused(world: World) -> None:
 
 
 def test_slots_that_the_pods_do_not_know_are_not_counted(world: World) -> None:
-    """What the DaemonSet says may be the tenant's word."""
+    """The tenant may have written the DaemonSet."""
     deployed(world)
     pod = world.get("daemonsets", SYNCER)["spec"]["template"]["spec"]
     for text in ("", "x", ",".join(f"{SYNCER}-restart-{number}" for number in range(500))):

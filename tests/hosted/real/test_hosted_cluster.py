@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tenant's secret comes and goes, and private images with it: no playbook is started, no node touched."""
+"""Add and remove the tenant's secret; nodes can pull private images while it exists.
+
+The test starts no playbook and touches no node.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from tests.support.tenant import Tenant, document, forms_of, rulebook
 
 pytestmark = pytest.mark.real("nodes", "go", "java")
 
-# Seconds until the nodes have a change, on a machine that does much else; 3 where it does not.
+# Seconds until the nodes have a change. On an idle machine it takes 3.
 SOON = 30.0
-# Likewise with the start of ansible-rulebook and its JVM, and the pull of the syncers' image; 8 where not.
+# Seconds for the first change: ansible-rulebook, its JVM and the syncer's image come first. Idle: 8.
 FIRST = 120.0
-# The nodes get the original back and restart their kubelets, one after the other; then all goes. The run that
-# does not see the end of it is made good by a look 15 s after the change, or the next one.
+# The nodes restore the original and restart their kubelets, one after the other; then all objects are deleted.
+# # If one run does not see the end, a retry 15 s after the change or a later one does.
 REMOVED = 180.0
 
 
@@ -30,7 +33,7 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
 ) -> None:
     tenant = Tenant(cluster, tmp_path)
     seconds: dict[str, float] = {}
-    # Nodes most often begin with a file: the original of that day, and what is theirs alone.
+    # Nodes usually start with a file: an older original and entries of the node itself.
     theirs = document(registry_example_com="of-the-node")
     made = cluster.nodes[0]
     tenant.begins_with(made, document(registry_example_com="of-the-node", quay_io="older"))
@@ -46,7 +49,7 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
         seconds["the pod runs"] = tenant.until(lambda: tenant.runs(pod), "the pod runs")
         tenant.until(lambda: in_sync(tenant), "all nodes report")
 
-        # Rotation: the old password is no longer good.
+        # Rotation: the registry refuses the old password.
         tenant.additional("example-tenant-2")
         second = cluster.registry.docker_config("tenant", "example-tenant-2")
         seconds["rotated, on all nodes"] = tenant.until(
@@ -92,6 +95,6 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
 
 
 def in_sync(tenant: Tenant) -> bool:
-    """Whether each node reports that it has what the global secret holds now."""
+    """Whether each node reports the current version of the global secret."""
     secret = tenant.cluster.api.find("/api/v1/namespaces/kube-system/secrets/global-pull-secret")
     return secret is not None and tenant.reported(secret["metadata"]["resourceVersion"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pure parts: comparing objects, quantities, nodes, and a kubeconfig's login."""
+"""Functions without I/O: comparing objects, quantities, nodes, and the login in a kubeconfig."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_what_the_api_server_takes_is_taken() -> None:
 
 
 def test_a_registry_may_look_like_a_number() -> None:
-    """YAML makes a number of it, and JSON a text: here and in a process of its own they are the same."""
+    """YAML reads it as a number and JSON as a string: both must give the same policy."""
     assert build_cluster({**BASE, "policy": {5000: "original"}}).policy == {"5000": "original"}
 
 
@@ -219,7 +219,7 @@ def test_differences_and_the_patch_that_ends_them(wanted: Any, there: Any, paths
     assert bool(patch) == bool(paths)
     after = apply_patch(MERGE_PATCH, "ConfigMap", there, json.loads(json.dumps(patch)))
     assert differences(wanted, after) == []
-    # What others wrote is still there, but where exactly ours is wanted.
+    # Entries of other writers stay, except in a mapping that has to match exactly.
     if not isinstance(wanted, ExactMapping):
         assert set(there) - set(wanted) <= set(after)
 
@@ -232,7 +232,7 @@ def test_the_share_of_nodes_that_may_restart() -> None:
 
 @pytest.mark.parametrize("share", ["1%", "10%", "50%", "100%"])
 def test_nodes_that_come_and_go_change_the_number_of_slots_once(share: str) -> None:
-    """Wherever a boundary is, and whatever the number was."""
+    """For each boundary and each initial number of slots."""
     for nodes in range(600):
         most = max(1, nodes * int(share[:-1]) // 100)
         for begin in (0, 1, 2, 3, 7, 32, 600):
@@ -243,7 +243,7 @@ def test_nodes_that_come_and_go_change_the_number_of_slots_once(share: str) -> N
                     assert 1 <= now <= max(1, there * int(share[:-1]) // 100)
                     assert now * 4 >= most
                     changes, present = changes + (now != present), now
-            # To a number that fits, and away from one that fits the larger cluster only.
+            # One change to a number that fits, and one when only the larger cluster fits the old number.
             assert changes <= 2, (nodes, begin)
 
 
@@ -325,7 +325,7 @@ def test_what_was_brought_before_does_not_keep_what_is_the_originals() -> None:
     assert kept.config.registries == ("a.example", "b.example")
     assert kept.config.auths["a.example"] != first.config.auths["a.example"]
     assert dict(kept.config.extra["credHelpers"]) == {"h.example": "x"}
-    # And again, of what is kept.
+    # Decide again, with the kept document as the current one.
     again = decide(b"[]", kept.config, kept.additional_registries, a_example="two")
     assert again.config == kept.config
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A hosted cluster's options are listed in several places: none may be forgotten in one of them."""
+"""The options of a hosted cluster are listed in several places: each list must be complete."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support import doc_tables
 ROOT = Path(__file__).resolve().parents[3]
 ROLE = ROOT / "roles" / "hosted_cluster"
 PREFIX = "hosted_cluster_"
-# Of a run's options those that have nothing to do with hosted clusters, or are between module and action.
+# Options of a run that hosted clusters do not have, or that only the module and its action use.
 NOT_THE_ROLES = {"gcp", "hyperfleet", "progress_file"}
 
 
@@ -51,7 +51,7 @@ def _documented() -> dict[str, Any]:
 
 
 def _shape(options: dict[str, Any], below: str) -> dict[str, Any]:
-    """Types, choices and nested options; what both a spec and its documentation say."""
+    """Types, choices and nested options, which an argument spec and its documentation share."""
     return {
         name: {
             **{key: one[key] for key in ("type", "elements", "choices", "required") if key in one},
@@ -119,7 +119,7 @@ def test_the_filter_takes_every_option(name: str) -> None:
         name: value,
     }
     (target,) = hosted_targets([given])
-    # Ansible fills in what else a mapping may have.
+    # Ansible adds default values to mappings.
     assert target[name] == value or isinstance(value, (dict, list))
     assert target[name]
 
@@ -163,11 +163,11 @@ def test_the_rulebook_passes_on_what_the_role_takes() -> None:
     own = {name for name in passed if name.startswith(PREFIX)}
     assert own <= set(_role())
     assert all(passed[name].startswith(f"{{{{ {name} | default(") for name in own)
-    # What the playbook takes for all clusters.
+    # The playbook passes the rest for all clusters.
     assert set(passed) - own <= set(target_options())
     comment = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
     used = set(re.findall(r"\{\{ (\w+)(?: \||\s*\}\})", text))
-    assert used, "nothing found"
+    assert used, "no variables found in the rulebook"
     for name in used:
         assert name in comment
         assert name in doc_tables.page("event_source")

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stand-in, and a real server where one is given, answer as the real API was recorded to answer.
+"""The stand-in, and a real server if one is set, give the answers that were recorded from the real API.
 
-A real server is named by HYPERFLEET_CONTRACT_URL (and HYPERFLEET_CONTRACT_TOKEN, a bearer token): an empty
-one, whose clusters require the adapter `pullsecret`.
+HYPERFLEET_CONTRACT_URL (and HYPERFLEET_CONTRACT_TOKEN, a bearer token) name a real server. It must be empty,
+and its clusters must require the adapter `pullsecret`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_exchange(exchange: Exchange, answers: dict[str, Answer]) -> None:
 
 
 def test_the_shifted_comparison_holds_for_the_stand_in_as_well() -> None:
-    """The normalisation for a real server, tried on a server that runs on the true clock."""
+    """Try the normalisation for real servers with a stand-in that uses the system clock."""
     with HyperFleetLab() as lab:
         played = Player(lab.url, shift=int(time.time()) - START // 1_000_000_000).play()
     recorded = {e.name: Answer(e.status, e.content_type, e.response_body) for e in EXCHANGES}

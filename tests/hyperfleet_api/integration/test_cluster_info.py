@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``hyperfleet_cluster_info``: which clusters, in how many requests, and what is left out."""
+"""``hyperfleet_cluster_info``: which clusters it returns, how many requests it needs, and what it omits."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_many_are_read_a_hundred_at_a_time(hyperfleet: HyperFleetLab) -> None:
     result = run(task, hyperfleet, {"cluster_ids": [*ids, "cls-999", ids[0]], "statuses": False})
     assert [cluster["id"] for cluster in result["clusters"]] == ids
     assert result["missing"] == ["cls-999"]
-    assert hyperfleet.calls.count() == 3, "two searches, and the missing one by itself"
+    assert hyperfleet.calls.count() == 3, "two searches, and one request for the missing cluster"
 
 
 def test_statuses_take_one_request_a_cluster(hyperfleet: HyperFleetLab) -> None:

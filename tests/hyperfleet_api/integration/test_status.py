@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``hyperfleet_status``: what is sent, what becomes of it, and what the result says."""
+"""``hyperfleet_status``: what it sends, how the API answers, and what the result contains."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_another_status_is_a_change_and_its_diff_says_which(one: HyperFleetLab) 
 
 
 def test_a_report_comes_after_the_one_that_the_api_holds(one: HyperFleetLab) -> None:
-    """Another machine's, whose clock is ahead."""
+    """Another machine wrote the stored report, and its clock is ahead."""
     ahead = time.time_ns() + 200 * 1_000_000_000
     body = {"adapter": "pullsecret", "observed_generation": 3, "observed_time": format_time(ahead)}
     sent = json.dumps({**body, "conditions": conditions(Available="False")}).encode()
@@ -83,7 +83,7 @@ def test_a_discarded_report_is_told_and_no_change(one: HyperFleetLab) -> None:
     entry = target(run(task, one, {**params, "conditions": conditions(Available="Unknown")}))
     assert (entry["changed"], entry["accepted"], entry["actions"]) == (False, False, [])
     assert "discarded the report (HTTP 204)" in entry["warnings"][0]
-    assert not target(run(task, one, {**params, "generation": 9}))["accepted"], "of the future"
+    assert not target(run(task, one, {**params, "generation": 9}))["accepted"], "a generation of the future"
 
 
 def test_a_cluster_that_is_gone_is_no_failure_unless_it_is_to_be(one: HyperFleetLab) -> None:
@@ -123,7 +123,7 @@ def test_an_api_that_does_not_answer_fails_each_cluster(one: HyperFleetLab) -> N
     targets = [{"cluster_id": "cls-1"}, {"cluster_id": "cls-2"}]
     result = run(task, one, {"conditions": conditions(), "targets": targets})
     assert [failure["kind"] for failure in result["failed_targets"]] == ["unavailable"] * 2
-    assert one.calls.count() == 5, "one search, tried as often as the policy says"
+    assert one.calls.count() == 5, "one search with all its tries"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_module_in_a_playbook(one: HyperFleetLab, ansible: Ansible) -> None:
         "tasks": [
             {
                 "hyperfleet.pull_secret.hyperfleet_status": {
-                    # As YAML has it without quotes.
+                    # YAML reads True without quotes as a boolean.
                     "conditions": [{**given, "status": given["status"] == "True"} for given in conditions()],
                     "targets": [{"cluster_id": "cls-1"}, {"cluster_id": "cls-2", "data": {"a": "b"}}],
                 }
@@ -190,7 +190,7 @@ def test_the_module_in_a_playbook(one: HyperFleetLab, ansible: Ansible) -> None:
             {"hyperfleet.pull_secret.hyperfleet_cluster_info": {"cluster_ids": ["cls-1", "cls-2", "cls-3"]}},
             {
                 "hyperfleet.pull_secret.hyperfleet_cluster_info": {},
-                # A process of its own.
+                # With an environment the module runs in its own process.
                 "environment": {"SOME": "thing"},
             },
         ],

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A stand-in for each test."""
+"""Fixtures that start a stand-in for each test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.stand_ins.hyperfleet import HyperFleetLab
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., World]]:
-    """Starts a stand-in with the given options; ended after the test."""
+    """Start a stand-in with the given options, and stop it after the test."""
     labs: list[HyperFleetLab] = []
 
     def begin(**options: Any) -> World:
@@ -31,7 +31,7 @@ def start() -> Iterator[Callable[..., World]]:
 
 @pytest.fixture
 def world(start: Callable[..., World]) -> World:
-    """The stand-in as it is today, without authentication."""
+    """The stand-in with default options, without authentication."""
     return start()
 
 

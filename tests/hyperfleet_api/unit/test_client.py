@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The client against the stand-in: what it asks, what it makes of the answers, and what it never says."""
+"""The client with the stand-in: its requests, how it reads the answers, and what it never prints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.tra
 from tests.hyperfleet_api.unit.support import TRIES, World
 
 CLUSTERS = "/api/hyperfleet/v1/clusters"
-VALUE = "example-password"  # must never be in an error's text
+VALUE = "example-password"  # must not occur in the text of an error
 
 
 def test_a_cluster_comes_whole(world: World, deadline: Deadline) -> None:
@@ -45,13 +45,13 @@ def test_a_cluster_comes_whole(world: World, deadline: Deadline) -> None:
 def test_an_unknown_cluster_does_not_exist(world: World, deadline: Deadline) -> None:
     with pytest.raises(NotFound, match=r"cluster cls-9 does not exist at http://\S+ \(HYPERFLEET-NTF-001\)"):
         world.client().get_cluster("cls-9", deadline)
-    assert world.lab.calls.count() == 1, "what is not there is not asked for again"
+    assert world.lab.calls.count() == 1, "a missing cluster is not requested again"
 
 
 def test_the_api_is_not_asked_sooner_than_it_wants(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stand-in sends no such header; a gateway before the API does."""
+    """A gateway in front of the API sends Retry-After; the stand-in does not."""
     client = world.client()
     answer = HttpAnswer(429, {"Retry-After": "600"}, b"{}")
     monkeypatch.setattr(client._api._transport, "request", lambda *_arguments, **_options: answer)
@@ -89,7 +89,7 @@ def test_lasting_trouble_is_told_with_the_number_of_tries(world: World, deadline
     with pytest.raises(Unavailable, match=r"HTTP 500 HYPERFLEET-INT-001 .*tried 3 times") as caught:
         world.client().get_cluster("cls-1", deadline)
     assert fault.hits == TRIES
-    assert not caught.value.retryable, "given up"
+    assert not caught.value.retryable, "no tries are left"
 
 
 def test_too_many_requests_are_tried_again_and_told(world: World, deadline: Deadline) -> None:
@@ -213,7 +213,7 @@ def test_a_token_is_asked_for_and_read_again_when_it_rotates(
     rotated.write_text("example-token-2\n")
     rotated.replace(token)
     assert client.get_cluster("cls-1", deadline)["id"] == "cls-1"
-    assert [call.status for call in world.lab.calls.all()] == [401, 200], "a refused token is not tried again"
+    assert [call.status for call in world.lab.calls.all()] == [401, 200], "no retry with a refused token"
 
 
 def test_without_a_token_the_api_says_so(start: Callable[..., World], deadline: Deadline) -> None:
@@ -274,7 +274,7 @@ def test_an_api_without_search_refuses(world: World, deadline: Deadline, status:
 def test_one_clusters_json_keeps_no_other_from_being_read(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch, held: str
 ) -> None:
-    """A tenant writes the spec: what Python cannot read of one must not be the end of a search for many."""
+    """A tenant writes the spec: if Python cannot read one cluster, a search for many must not fail."""
     client = world.client()
     body = b'{"items": [{"id": "cls-1"}, {"id": "cls-2", "spec": {"x": %s}}], "total": 2}' % held.encode()
     asked: list[str] = []
@@ -286,7 +286,7 @@ def test_one_clusters_json_keeps_no_other_from_being_read(
     monkeypatch.setattr(client._api._transport, "request", request)
     with pytest.raises(RequestRefused, match="cannot be read"):
         client.find_clusters(["cls-1", "cls-2"], deadline)
-    assert len(asked) == 2, "each way of writing the list, and no second try of either"
+    assert len(asked) == 2, "one request for each form of the list, and no retry"
 
 
 def test_a_search_that_is_ignored_counts_as_refused(world: World, deadline: Deadline) -> None:
@@ -310,7 +310,7 @@ def test_batches_keep_to_the_api_s_limits(world: World, deadline: Deadline) -> N
     batches = list(HyperFleetClient.batches(longest))
     assert [name for batch in batches for name in batch] == longest
     for batch in [*batches, uuids[:100]]:
-        assert client.find_clusters(batch, deadline) == {}, "the stand-in refuses what is too long"
+        assert client.find_clusters(batch, deadline) == {}, "the stand-in refuses a search that is too long"
     assert list(HyperFleetClient.batches([])) == []
 
 
@@ -321,7 +321,7 @@ def test_errors_are_of_the_family(world: World, deadline: Deadline) -> None:
 
 
 def test_a_page_that_is_too_large_is_read_in_parts(world: World) -> None:
-    """One tenant's doing, as what is too deep: a search that is refused is followed by single reads."""
+    """A single tenant can cause it. A refused search is followed by single reads."""
     world.lab.store.seed([{"id": "cls-1", "spec": {"x": "x" * 5000}}])
     api = world.client()._api
     with pytest.raises(RequestRefused, match="the answer has more than 0 MiB, and cannot be read"):

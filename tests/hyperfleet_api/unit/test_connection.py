@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options to connection, and the token's file."""
+"""From options to a connection, and the file with the token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_environment_stands_in_for_a_missing_address(monkeypatch: pytest.Mon
     monkeypatch.setenv("HYPERFLEET_API_URL", "http://api.example")
     assert hyperfleet_connection({"url": None}).place == "http://api.example"
     assert hyperfleet_connection({"url": "http://task.example"}).place == "http://task.example", (
-        "the task goes first"
+        "the option takes precedence"
     )
     monkeypatch.delenv("HYPERFLEET_API_URL")
     with pytest.raises(ConfigurationError, match="HYPERFLEET_API_URL"):
@@ -100,13 +100,13 @@ def test_a_token_is_read_once_until_its_file_changes(tmp_path: Path) -> None:
     assert token.token() == "example-one"
     path.write_text("example-two")
     os.utime(path, ns=(1, 1))
-    assert token.token() == "example-one", "same file, same time, same size: not read"
+    assert token.token() == "example-one", "same file, time and size: the file is not read again"
     os.utime(path, ns=(2, 2))
     assert token.token() == "example-two"
 
 
 def test_a_swapped_link_is_a_new_token(tmp_path: Path) -> None:
-    """As kubelet rotates a projected token."""
+    """Kubelet rotates a projected token in this way."""
     for name in ("one", "two"):
         (tmp_path / name).write_text(f"example-{name}")
         os.utime(tmp_path / name, ns=(1, 1))

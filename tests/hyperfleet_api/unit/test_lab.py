@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the stand-in does beyond the recorded story: several adapters, searches, options, administration."""
+"""What the stand-in supports beyond the recorded requests: several adapters, searches, options, administration."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PREFIX = "/api/hyperfleet/v1/clusters"
 
 
 def call(method: str, url: str, body: Any = None) -> tuple[int, Any]:
-    """(status, document); None for an answer without a body."""
+    """Return (status, document). The document is None for an answer without a body."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     try:
@@ -60,7 +60,7 @@ def conditions(world: World, cluster_id: str) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture
 def two(start: Callable[..., World]) -> World:
-    """A cluster `cls-1` that needs the adapters dns and pull-secret."""
+    """A cluster `cls-1` that requires the adapters dns and pull-secret."""
     world = start(required_adapters=("dns", "pull-secret"))
     world.lab.store.seed([{"id": "cls-1"}])
     return world
@@ -96,7 +96,7 @@ def test_the_last_known_state_outlives_a_new_generation(two: World) -> None:
     )
     put(two, report("dns", 2))
     assert conditions(two, "cls-1")["LastKnownReconciled"]["observed_generation"] == 1, (
-        "mixed: nothing new is known"
+        "the generations differ: LastKnownReconciled stays"
     )
     put(two, report("pull-secret", 2, "False"))
     assert conditions(two, "cls-1")["LastKnownReconciled"]["status"] == "True"
@@ -146,7 +146,7 @@ CLUSTERS: list[dict[str, Any]] = [
     [
         ("name = 'one'", "a"),
         ("id in ['a', 'c', 'x']", "ac"),
-        ("labels.env != 'test'", "b"),  # one without the label is not found: as in SQL
+        ("labels.env != 'test'", "b"),  # as in SQL, a cluster without the label does not match
         ("labels.env in ['test','prod'] and spec.provider = 'gcp'", "a"),
         ("name='three' AND id != 'b'", "c"),
         ("spec.gcp.zone = 1", "a"),

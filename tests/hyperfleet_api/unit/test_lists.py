@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists of the API that come in pages: read to their end, and ended where the API does not end them."""
+"""Paged lists: the client reads all pages, and stops when the API never does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answers_in_pages(
     pages: Callable[[int], Iterable[int]],
     **total: int,
 ) -> list[int]:
-    """Answer with these clusters, without a total if there is none; gives the pages that were asked for."""
+    """Answer with these clusters, with a total only if one is given. Return the list of requested pages."""
     asked: list[int] = []
 
     def request(_method: str, path: str, **_options: object) -> HttpAnswer:

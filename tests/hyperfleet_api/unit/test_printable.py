@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is shown of a cluster in which others wrote a credential."""
+"""What is printed of a cluster that contains a credential in a wrong place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reports: what is sent in each form, the times they carry, and what becomes of them at the stand-in."""
+"""Reports: the body in each form, its times, and how the stand-in answers."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_the_seeds_transitions_are_those_of_the_status_and_not_of_the_report() -
     }
     assert body["lastUpdated"] == later
     assert body["data"]["transitions"]["Health"] == {"status": "False", "since": later}
-    # Where the API shows the conditions they say so themselves.
+    # Where the API returns conditions, the times come from them.
     shown = {"conditions": body["conditions"], "observedGeneration": 2}
     held = statuses_of_cluster({"generation": 2, "status": {"adapters": {"pullsecret": shown}}})["pullsecret"]
     assert held.transitions["Health"] == ("False", later)
@@ -137,7 +137,7 @@ def test_transitions_of_another_shape_are_not_heeded(planted: Any) -> None:
     said = {"available": "True", "data": {"transitions": planted}}
     held = statuses_of_cluster({"generation": 2, "status": {"adapters": {"pullsecret": said}}})["pullsecret"]
     assert held.transitions == {}
-    assert held.data == {"transitions": planted}, "another adapter's, perhaps"
+    assert held.data == {"transitions": planted}, "the data may be another adapter's"
     body = FLAVOURS["contract"].body(report(2), "2026-01-01T00:00:00.000001Z", held)
     assert {one["lastTransitionTime"] for one in body["conditions"]} == {body["lastUpdated"]}
 
@@ -222,7 +222,9 @@ def test_a_report_comes_after_another_machine_s_whose_clock_is_ahead(one: World,
     ahead = format_time(time.time_ns() // 1000 + 200_000_000)
     assert one.client().report("cls-1", report(), deadline, after=ahead).observed_time > ahead
     client = one.client()
-    assert not client.report("cls-1", report(), deadline).accepted, "as the API's rule is"
+    assert not client.report("cls-1", report(), deadline).accepted, (
+        "the API discards a report that is not newer"
+    )
     held = client.statuses("cls-1", deadline)["pullsecret"]
     assert client.report("cls-1", report(), deadline, after=held.observed_time).accepted
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The source `hyperfleet: {cluster_id}`: what it reads, ahead or not, and how it fails."""
+"""The source `hyperfleet: {cluster_id}`: what it reads, with and without reading ahead, and how it fails."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_trouble_while_reading_ahead_is_every_target_s_and_is_not_asked_for_agai
         with pytest.raises(Unavailable, match=r"HYPERFLEET-SVC-001 .*tried 3 times") as caught:
             source.read(reference(cluster_id), deadline)
         errors.append(caught.value)
-    assert errors[0] is not errors[1], "each target has an error of its own to add to"
+    assert errors[0] is not errors[1], "each target needs its own error, because text is added to it"
     assert fault.hits == TRIES
     world.lab.faults.clear()
     assert source.read(reference("cls-1"), deadline) == TEXT.encode()
@@ -216,7 +216,7 @@ def test_trouble_with_one_batch_leaves_the_others(world: World, deadline: Deadli
     with pytest.raises(Unavailable):
         source.read(reference(ids[0]), deadline)
     assert source.read(reference(ids[100]), deadline) == TEXT.encode()
-    assert world.lab.calls.count() == TRIES + 1, "both were decided by reading ahead"
+    assert world.lab.calls.count() == TRIES + 1, "the search decided both"
 
 
 def test_an_api_that_is_down_is_not_asked_for_every_batch(world: World, deadline: Deadline) -> None:
@@ -232,13 +232,13 @@ def test_an_api_that_is_down_is_not_asked_for_every_batch(world: World, deadline
 
 
 def test_the_time_that_reading_ahead_took_is_no_target_s(world: World, deadline: Deadline) -> None:
-    """A fleet takes longer to read than one target may: each search has as much time as a target."""
+    """Reading a fleet takes longer than one target may: each search has the time of one target."""
     ids = sorted(world.lab.store.seed(cluster(f"cls-{number:03}") for number in range(450)))
     world.lab.faults.add(path=CLUSTERS, delay=0.9)
     source = world.source(timeout=4.0)
     source.prepare([reference(cluster_id) for cluster_id in ids])
     assert [source.read(reference(cluster_id), deadline) for cluster_id in ids] == [TEXT.encode()] * 450
-    assert world.lab.calls.count() == 5, "all were read ahead"
+    assert world.lab.calls.count() == 5, "all clusters were read ahead"
 
 
 def test_a_search_that_ran_out_of_time_is_no_answer(world: World, deadline: Deadline) -> None:
@@ -274,7 +274,7 @@ def test_reading_ahead_never_raises(world: World, deadline: Deadline) -> None:
 
 
 def test_nothing_that_fails_shows_the_document(world: World, deadline: Deadline) -> None:
-    """Not in the text, the representation, or the chain that a traceback would print."""
+    """Neither the text, nor the representation, nor the chained exceptions contain the document."""
     world.lab.store.seed([cluster("cls-1", [TEXT]), {"id": "cls-2", "spec": {"pullSecret": {"date": TEXT}}}])
     for cluster_id in ("cls-1", "cls-2"):
         with pytest.raises(PullSecretError) as caught:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A key of a cluster's spec that was meant to be a known one is refused; the API's other fields are not."""
+"""A misspelt key of a cluster's spec is refused; other fields of the API are accepted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CANARY = "CanaryPassw0rd"
 
 
 def document(path: str = "", value: Any = None) -> dict[str, Any]:
-    """A cluster of the API with one value more."""
+    """A cluster of the API with one additional value."""
     found: dict[str, Any] = {
         "kind": "Cluster",
         "id": "cls-1",
@@ -114,12 +114,12 @@ def test_a_misspelt_pull_secret_is_refused_and_not_shown(path: str, meant: str) 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        # As the API's own specification has it.
+        # fields of the API's own specification
         ("spec/platform", {"type": "gcp", "gcp": {"projectID": "project-123", "region": "us-central1"}}),
         ("spec/infraID", "x"),
         ("spec/release", {"image": "x", "channelGroup": "candidate"}),
         ("spec/backup", {"retention": "30d", "data": "x", "gcp": {"bucket": "x"}, "projectId": "other"}),
-        # A tenant's.
+        # a tenant's fields
         ("project_id", "tenant-1"),
         ("data", "x"),
         ("spec/data", "x"),
@@ -129,10 +129,10 @@ def test_a_misspelt_pull_secret_is_refused_and_not_shown(path: str, meant: str) 
         ("spec/gcp/network_policy", "x"),
         ("spec/pullSecrets", [{"data": "x"}]),
         ("spec/additionalPullSecret", {"data": "x"}),
-        # Nobody filled it in.
+        # empty values
         ("spec/gcp/replicationpolicy", ""),
         ("spec/replicationPolicy", None),
-        # The same value.
+        # the same value twice
         ("spec/projectId", "customer-1"),
     ],
 )

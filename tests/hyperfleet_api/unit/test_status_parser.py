@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What adapters said of a cluster, from the real API's answers and from strange ones."""
+"""Reading the statuses of adapters, from answers of the real API and from malformed ones."""
 
 from __future__ import annotations
 

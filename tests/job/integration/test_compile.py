@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the image's build makes of the collection and a wheel, without a build."""
+"""Compiles the collection and a wheel as the build of the image does, without a build."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_wheel_lies_beside_the_program_and_only_what_is_loaded_stays(tmp_pat
     archive = shutil.make_archive(str(tmp_path / "google_crc32c-0-any"), "zip", tmp_path / "wheel")
     shutil.copy(archive, tree / "wheels" / "google_crc32c-0-any.whl")
 
-    # Python's own files are compiled in a directory of this test.
+    # Compile Python's own files into a directory of this test.
     compiled = ["-X", f"pycache_prefix={tmp_path / 'compiled'}"]
     subprocess.run([*_ISOLATED, *compiled, str(tree / "compile.py")], check=True, timeout=120)
 

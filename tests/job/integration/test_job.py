@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The container's contract of seed 003: environment variables in, structured log out, an exit code."""
+"""The job contract: environment variables, the structured log, and the exit code."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def world(
 
 
 def log(finished: Finished) -> list[dict[str, Any]]:
-    """Every line of stdout has to be an entry."""
+    """Parse stdout: every line must be a log entry."""
     return [json.loads(line) for line in finished.stdout.splitlines()]
 
 
@@ -255,7 +255,7 @@ def test_the_level_filters_and_the_format_can_be_text(world: World) -> None:
 
 
 def test_a_phase_is_logged_when_it_begins(world: World) -> None:
-    """Secret Manager does not answer until the log has said that it is being asked."""
+    """Secret Manager answers only after the log entry of the phase was written."""
     environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
     world.store.faults.add(method="*", delay=30)
     running = world.ansible.start_playbook(JOB, {}, env=environment)
@@ -305,7 +305,7 @@ def test_a_log_that_nobody_reads_any_more_ends_neither_the_work_nor_hangs(world:
         assert running.process.stdout is not None
         assert json.loads(running.process.stdout.readline())["operation"] == "load-config"
         running.process.stdout.close()
-        assert running.process.wait(timeout=60) != 0, "the log was lost, and that is told"
+        assert running.process.wait(timeout=60) != 0, "a job that cannot write its log must fail"
     finally:
         if running.process.poll() is None:
             for pid in family(running.process.pid):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The program of the job's image: the same contract as the playbook's, and what only the image promises."""
+"""The program of the job's image: the job contract, as for the playbook, and what only the image promises."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def counted(calls: list[dict[str, Any]]) -> dict[tuple[str, str], int]:
 
 
 def hidden(done: Done) -> bool:
-    """Whether no form of the pull secret is said anywhere."""
+    """Whether neither output nor termination message contains a form of the pull secret."""
     said = done.output + json.dumps(done.told)
     return not any(form in said for form in (AUTH, "example-password", "example-user"))
 
@@ -128,7 +128,7 @@ def test_it_writes_no_file_and_needs_neither_ansible_nor_a_client_library(progra
     needless = {"ansible", "google", "grpc", "kubernetes", "urllib3", "requests", "yaml", "site", "http"}
     assert loaded.isdisjoint(needless)
     assert {"google_crc32c"} == {name for name in loaded if "crc" in name}
-    # The Go job has 21 MiB; with the libraries it would be 77. google-crc32c's own is 1.2 of it.
+    # MiB. The Go job needs 21; with Google's libraries it would be 77. google-crc32c takes 1.2 of it.
     assert 10 < done.peak < 29
 
 
@@ -228,7 +228,7 @@ def test_without_a_file_for_its_message_it_works_all_the_same(program: Program) 
 
 @at_once_and_late(fast=False)
 def test_ended_from_outside_it_says_so_and_begins_nothing_more(program: Program) -> None:
-    """Secret Manager does not answer while the pod is ended, and then it does."""
+    """Secret Manager answers only after the pod has received SIGTERM."""
     fault = program.store.faults.add(method="GetSecret", delay=2)
     running = program.start(REQUIRED)
     wait_until(lambda: fault.hits, "it asks Secret Manager")
@@ -241,7 +241,7 @@ def test_ended_from_outside_it_says_so_and_begins_nothing_more(program: Program)
 
 
 def test_ended_from_outside_before_it_was_ready_it_says_so_and_begins_nothing(program: Program) -> None:
-    """As the container's first process, which a signal without a handler would not reach."""
+    """As process 1 of the container, which ignores a signal that has no handler."""
     done = program.run(REQUIRED, early=True)
     assert (done.code, done.told["result"], done.told["kind"]) == (1, "failure", "stopped")
     assert program.store.calls.count() == 0
@@ -278,7 +278,7 @@ def test_a_bug_is_told_without_what_it_met(program: Program, bug: str) -> None:
     assert hidden(done)
     assert "bug in" not in done.output + json.dumps(done.told)
     assert done.code in (1, 2)
-    # Without these the one cannot be said, or the other.
+    # A bug in one of these functions prevents the log entry, or the termination message.
     assert bug == "json:dumps" or done.log[-1]["level"] == "error"
     assert bug in ("json:dumps", "os:write") or done.told["result"] == "failure"
 
@@ -303,7 +303,7 @@ def test_a_kubeconfig_and_a_credentials_file_are_for_the_libraries(program: Prog
         {
             **REQUIRED,
             "KUBECONFIG": str(program.management.kubeconfig(tmp_path / "kubeconfig")),
-            # An emulator wants no credentials: the file is not looked at.
+            # An emulator needs no credentials: the file is not read.
             "GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "credentials.json"),
             "SECRET_MANAGER_EMULATOR_HOST": program.store.grpc,
         }

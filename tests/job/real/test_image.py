@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job's image: what is in it, and a Job's pod of it run by a real kubelet."""
+"""The job's image: its content, and a Job whose pod a real kubelet runs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ AUTH = DOCUMENT["auths"]["quay.io"]["auth"]
 
 
 class Image(NamedTuple):
-    """Its files, and its configuration."""
+    """The files of the image and its configuration."""
 
     root: Path
     config: dict[str, Any]
 
     def run(self, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run the entry point in the image's files as its user, with these options to Python."""
+        """Run the entry point in the image's files as its user; ``options`` go to Python."""
         python, *arguments = self.config["Entrypoint"]
         return subprocess.run(
             ["chroot", f"--userspec={self.config['User']}", str(self.root), python, *options, *arguments],
@@ -55,12 +55,12 @@ class Image(NamedTuple):
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    # Needs root and Debian's packages, which a laptop's fast tests do not.
+    # Imported here: it needs root and Debian packages, which the fast tests do not need.
     from tests.lab.images import build_job, unpack
 
     directory = tmp_path_factory.mktemp("image")
     for part in [directory, *directory.parents]:
-        # The image's user has to get there.
+        # The image's user must be able to enter the directory.
         if part.stat().st_uid == 0 and part.name.startswith(("image", "pytest-")):
             part.chmod(0o755)
     return Image(*unpack(build_job(), directory))
@@ -83,9 +83,9 @@ def test_it_runs_and_says_what_is_missing(image: Image) -> None:
 
 
 def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
-    """The root is read-only: it would be compiled at each start."""
+    """The root file system is read-only: Python would compile the files at every start."""
     said = image.run("-v").stderr
-    # What is said after the program took stderr is not there: its parts have been loaded by then.
+    # The program replaces stderr later; by then its modules have been loaded.
     loaded = [line for line in said.splitlines() if line.startswith("# code object from")]
     assert len(loaded) > 100
     assert [line for line in loaded if not line.endswith(".pyc'")] == []
@@ -120,7 +120,7 @@ def test_its_configuration_says_what_it_is_and_leaves_nothing_to_its_base(image:
 
 
 def test_everybody_may_read_what_it_brings(image: Image) -> None:
-    """Also where the checkout that it was built from is its owner's alone."""
+    """The files must be readable even if only the owner can read the checkout."""
     closed = [path for path in (image.root / "opt/job").rglob("*") if not path.stat().st_mode & stat.S_IROTH]
     assert closed == []
 
@@ -156,7 +156,7 @@ def test_its_result_reaches_the_jobs_pod(jobs: Jobs) -> None:
 
 
 def test_it_has_no_more_than_it_needs(jobs: Jobs) -> None:
-    """Its user owns nothing, and there is no place on a disk that it could write to."""
+    """Its user owns no files, and no file system on a disk is writable."""
     jobs.run("pullsecret-confined", REQUIRED["PULL_SECRET_DATA"])
     (pod,) = jobs.pods("pullsecret-confined")
     (container,) = pod["spec"]["containers"]
@@ -165,7 +165,7 @@ def test_it_has_no_more_than_it_needs(jobs: Jobs) -> None:
     assert context["capabilities"] == {"drop": ["ALL"]}
     assert [mount["readOnly"] for mount in container["volumeMounts"]] == [True]
     assert jobs.told(pod)["result"] == "success"
-    # Mount points without content are containerd's and runc's.
+    # containerd and runc add empty mount points.
     layer = jobs.written(pod)
     assert layer
     assert [line for line in layer if line.startswith("-") and line.split()[2] != "0"] == []
@@ -190,7 +190,7 @@ def terminated_text(pod: dict[str, Any]) -> str:
 
 
 def _seconds(pod: dict[str, Any]) -> float:
-    """Between the container's beginning and its end, as the kubelet saw them: whole seconds."""
+    """Seconds from the start to the end of the container, as the kubelet reports them (whole seconds)."""
     from tests.support.job.pods import terminated
 
     state = terminated(pod)

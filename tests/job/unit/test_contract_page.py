@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page *The job contract* names the variables that the job reads, all of them and no others."""
+"""The page *The job contract* names exactly the variables that the job reads."""
 
 from __future__ import annotations
 

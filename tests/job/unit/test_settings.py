@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The job's environment variables and log lines, as pure functions."""
+"""The environment variables and log lines of the job, as pure functions."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_value_in_text_is_no_other_field() -> None:
 
 
 def test_the_two_lists_name_all_that_the_job_reads() -> None:
-    """Whatever of it stands in the sources that the image loads, but for what nodes have."""
+    """Search the sources that the image loads for variables, except those that only nodes have."""
     read = {
         name
         for directory in ("programs/job", "workflows/provision", "clients/kubernetes", "clients/google")

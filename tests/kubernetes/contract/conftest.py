@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What this collection relies on from a Kubernetes API server: which server, who asks, and a namespace.
+"""What the collection expects of a Kubernetes API server. Fixtures: the server, its users, a namespace.
 
-    pytest tests/kubernetes/contract                    the stand-in, and the real kube-apiserver where Go is
+    pytest tests/kubernetes/contract                    the stand-in, and kube-apiserver if Go is there
     pytest tests/kubernetes/contract -m "not real"      the stand-in only
     K8S_CONTRACT_URL=... K8S_CONTRACT_TOKEN=... [K8S_CONTRACT_VIEWER_TOKEN=... K8S_CONTRACT_CA=file]
                                                         that server only (the token is a cluster admin's)
 
-The tests speak through the ``kubernetes`` client and know nothing of the stand-in.
+The tests use the ``kubernetes`` client and no function of the stand-in.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def admin(server: KubernetesEnv) -> Client:
 
 @pytest.fixture(scope="session")
 def viewer(server: KubernetesEnv) -> Client:
-    """A user who is known but has no rights."""
+    """A user who can log in and has no rights."""
     if not server.viewer_token:
         pytest.skip("K8S_CONTRACT_VIEWER_TOKEN is not set")
     return Client(server, server.viewer_token)
@@ -64,15 +64,15 @@ def viewer(server: KubernetesEnv) -> Client:
 
 @pytest.fixture(scope="session")
 def anyone(server: KubernetesEnv) -> Callable[[str | None], Client]:
-    """A client with another token, or with none."""
+    """A client with another token, or without one."""
     return lambda token: Client(server, token)
 
 
 def until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    """Wait for what a controller does."""
+    """Wait for a controller to do its work."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain: {what}"
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s: {what}"
         time.sleep(0.02)
 
 
@@ -84,7 +84,7 @@ def _new_place(client: Client) -> Place:
 
 @pytest.fixture
 def new_place(admin: Client) -> Iterator[Callable[[], Place]]:
-    """Make namespaces that are gone after the test."""
+    """Create namespaces, and delete them after the test."""
     made: list[Place] = []
 
     def make() -> Place:
@@ -98,7 +98,7 @@ def new_place(admin: Client) -> Iterator[Callable[[], Place]]:
 
 @pytest.fixture(scope="session")
 def shared_place(admin: Client) -> Iterator[Place]:
-    """One namespace for many tests: a real cluster takes seconds to remove one."""
+    """One namespace for many tests, because a real cluster takes seconds to delete one."""
     place = _new_place(admin)
     yield place
     admin.delete(place.root)

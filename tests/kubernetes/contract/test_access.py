@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who may come in, and what the server says about itself."""
+"""Authentication, authorization, health, version, discovery and unknown paths."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The clients people use: a kubeconfig, ``kubernetes.dynamic``, ``CoreV1Api``; connections used again."""
+"""Common clients: a kubeconfig, ``kubernetes.dynamic`` and ``CoreV1Api``; connections are reused."""
 
 from __future__ import annotations
 
@@ -92,6 +92,6 @@ def test_a_refusal_leaves_the_connection_usable(server: KubernetesEnv, place: Pl
     for dummy in range(3):
         client.post(place.secrets, "{no json").refused(400, "BadRequest")
         client.get(place.at("none")).refused(404, "NotFound")
-    # urllib3 opens a connection only when it has none to use again.
+    # urllib3 opens a connection only if it has no free one.
     pool = client._pool.connection_from_url(server.url)
     assert pool.num_connections == 1

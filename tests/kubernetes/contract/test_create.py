@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Making Secrets: what is stored, what is refused."""
+"""Creating Secrets: what the server stores and what it refuses."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_second_create_is_409_already_exists(admin: Client, place: Place) -> N
 
 def test_create_in_a_missing_namespace_is_404_for_the_namespace(admin: Client) -> None:
     path = "/api/v1/namespaces/not-there/secrets"
-    # Also when the Secret is invalid: the namespace is looked at first.
+    # The server checks the namespace first, also for an invalid Secret.
     for body in (pull_secret("s"), secret("s", type=DOCKER_CONFIG_JSON)):
         status = admin.post(path, body).refused(404, "NotFound")
         assert status["message"] == 'namespaces "not-there" not found'

@@ -69,12 +69,12 @@ def test_a_finalizer_holds_an_object_until_it_is_taken_off(admin: Client, place:
     assert held["kind"] == "Secret"
     assert held["metadata"]["deletionTimestamp"]
     assert admin.get(place.at("s")).ok() == held
-    # It can be changed, but it cannot be held by another one.
+    # Changes are allowed, additional finalizers are not.
     admin.patch(place.at("s"), {"metadata": {"labels": {"a": "b"}}}).ok()
     more = {"metadata": {"finalizers": [PROTECTED, "hyperfleet.example/more"]}}
     status = admin.patch(place.at("s"), more).refused(422, "Invalid")
     assert causes(status) == [("metadata.finalizers", "FieldValueForbidden")]
-    # The name is taken as long as it is there.
+    # The name is taken until the object is gone.
     admin.post(place.secrets, pull_secret("s")).refused(409, "AlreadyExists")
     admin.patch(place.at("s"), {"metadata": {"finalizers": None}}).ok()
     admin.get(place.at("s")).refused(404, "NotFound")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Jobs and Pods: what the server adds and refuses, the status subresource, deletion with what is owned.
+"""Jobs and Pods: defaults, refusals, the status subresource, and deletion with dependent objects.
 
-Pods are made and ends are told by the controller manager on a real control plane, and by ``Playing``, which
-is held to the same expectations, on the stand-in.  No kubelet is there on either.
+On a real control plane the controller manager creates Pods and ends Jobs; on the stand-in ``Playing`` does,
+and must meet the same expectations. Neither has a kubelet.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ JOB: dict[str, Any] = {
 
 
 class Jobs:
-    """A namespace, its Jobs and who plays their controller."""
+    """A namespace, its Jobs, and the part that acts as their controller."""
 
     def __init__(self, client: Client, place: Place, *, controllers: bool) -> None:
         self.client = client
@@ -73,7 +73,7 @@ class Jobs:
         return self.playing.pods(job["metadata"]["name"])
 
     def condition(self, job: dict[str, Any]) -> tuple[str, str] | None:
-        """Type and reason of the Job's end."""
+        """Type and reason of the condition that ended the Job."""
         for found in self.client.get(self.at(job)).ok()["status"].get("conditions") or ():
             if found["type"] in ("Complete", "Failed") and found["status"] == "True":
                 return found["type"], found["reason"]
@@ -99,7 +99,7 @@ def test_a_job_is_made_listed_by_label_and_patched_under_its_version(admin: Clie
     patch = {"metadata": {"annotations": {"a": "b"}, "resourceVersion": version(made)}}
     reply = admin.patch(jobs.at(made), patch)
     while reply.code == 409:
-        # The real controller was faster.
+        # The real controller changed the Job first.
         patch["metadata"]["resourceVersion"] = version(admin.get(jobs.at(made)).ok())
         reply = admin.patch(jobs.at(made), patch)
     stale = {"metadata": {"annotations": {"a": "c"}, "resourceVersion": version(made)}}
@@ -162,7 +162,7 @@ def test_a_template_stays(admin: Client, jobs: Jobs) -> None:
     patch = {"spec": {"template": {"spec": {"containers": containers}}}}
     status = admin.patch(jobs.at(made), patch).refused(422, "Invalid")
     assert causes(status) == [("spec.template", "FieldValueInvalid")]
-    # How often it may fail does not.
+    # The backoff limit can be changed.
     assert admin.patch(jobs.at(made), {"spec": {"backoffLimit": 3}}).ok()["spec"]["backoffLimit"] == 3
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kinds of other groups: where they are, what the server adds to them, what it refuses to change."""
+"""Kinds of other API groups: paths, defaults, and fields that cannot be changed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_they_are_made_read_patched_and_deleted(admin: Client, shared_place: Pla
         patch = {"metadata": {"labels": {"a": "b"}, "resourceVersion": version(made)}}
         reply = admin.patch(at, patch)
         while reply.code == 409:
-            # A controller of the real server's was faster.
+            # A controller of the real server changed the object first.
             patch["metadata"]["resourceVersion"] = version(admin.get(at).ok())
             reply = admin.patch(at, patch)
         assert reply.ok()["metadata"]["labels"] == {"a": "b"}

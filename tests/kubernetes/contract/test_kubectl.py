@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""kubectl, and what it needs of a server beside the verbs: tables, protobuf bodies, OpenAPI, access reviews."""
+"""kubectl, and what it needs beyond the verbs: tables, protobuf bodies, OpenAPI, access reviews."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Run = Callable[..., tuple[int, str]]
 
 
 def rows(answer: Body) -> list[dict[str, Any]]:
-    """Each row of a table as column name → cell, without the age."""
+    """Each row of a table as a mapping of column names to cells, without the age."""
     assert answer["kind"] == "Table"
     columns = [c["name"] for c in answer["columnDefinitions"] if not c["priority"]]
     wide = [bool(c["priority"]) for c in answer["columnDefinitions"]]
@@ -110,7 +110,7 @@ def test_whether_a_user_may(admin: Client, viewer: Client, place: Place) -> None
 
 @pytest.mark.parametrize("version", ["api/v1", "apis/batch/v1"])
 def test_patch_takes_a_field_validation(admin: Client, version: str) -> None:
-    """By this kubectl knows that the server refuses unknown fields, and does not do so itself."""
+    """kubectl then relies on the server to refuse unknown fields."""
     at = admin.get("/openapi/v3").ok()["paths"][version]["serverRelativeURL"]
     paths = admin.get(at).ok()["paths"]
     kind = "secrets" if version == "api/v1" else "jobs"
@@ -139,7 +139,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: exa
 
 @pytest.fixture(params=[STAND_IN, REAL])
 def kubectl(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
-    """Run kubectl with a kubeconfig for the server: exit code and output."""
+    """Run kubectl with a kubeconfig for the server; return the exit code and the output."""
     from tests.lab.control_plane.build import build
 
     with contextlib.ExitStack() as stack:
@@ -209,7 +209,7 @@ def test_kubectl_applies(kubectl: Run, tmp_path: Path) -> None:
     names = ("secret/applied", "serviceaccount/robot", "job.batch/work")
     manifest.write_text(MANIFEST)
     assert kubectl(*apply) == (0, "".join(f"{name} created\n" for name in names))
-    # kube-apiserver reads stringData, so that kubectl finds the Secret changed each time.
+    # kube-apiserver converts stringData, so kubectl reports the Secret as changed every time.
     again = ["configured", "unchanged", "unchanged"]
     for text in (MANIFEST, MANIFEST.replace("v1}", "v2}")):
         manifest.write_text(text)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lab's processes: up, down, after a crash, side by side."""
+"""The processes of the lab: start, stop, restart after a crash, two labs at the same time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 
 def read_env(lab: Lab) -> dict[str, str]:
-    """The variables as a shell sees them."""
+    """The variables as a shell reads them from the file."""
     names = "KUBECONFIG K8S_URL K8S_TOKEN K8S_VIEWER_TOKEN SECRET_MANAGER_GRPC SECRET_MANAGER_REST"
     names += " HYPERFLEET_API_URL"
     script = f'. "$1"; for name in {names}; do eval "echo \\$name=\\$$name"; done'
@@ -124,7 +124,7 @@ def test_what_crashed_is_started_again(lab: Lab) -> None:
     pid = json.loads((lab.directory / "hyperfleet.pid").read_text())["pid"]
     other = json.loads((lab.directory / "kubernetes.pid").read_text())["pid"]
     os.kill(pid, signal.SIGKILL)
-    lab.supervisor.stop("hyperfleet")  # also waits until it is gone
+    lab.supervisor.stop("hyperfleet")  # also waits until the process has ended
     assert lab.up(real=False)
     assert all(lab.status().values())
     assert json.loads((lab.directory / "kubernetes.pid").read_text())["pid"] == other

@@ -28,7 +28,7 @@ def test_a_list_is_sorted_by_name_and_its_items_are_whole(admin: Client, filled:
     assert listing["metadata"]["resourceVersion"].isdigit()
     assert names(listing) == ["a", "b", "c", "d"]
     one = admin.get(filled.at("a")).ok()
-    # Items do not repeat kind and apiVersion.
+    # Items have no kind and apiVersion.
     assert listing["items"][0] == {k: v for k, v in one.items() if k not in ("kind", "apiVersion")}
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Namespaces and the service accounts in them."""
+"""Namespaces and their service accounts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tests.kubernetes.contract.support import (
 
 @pytest.fixture
 def place(new_place: Callable[[], Place]) -> Place:
-    """A namespace of each test's own."""
+    """A new namespace for each test."""
     return new_place()
 
 
 @pytest.fixture
 def account(admin: Client, place: Place) -> str:
-    """The path of the default service account, which a controller makes."""
+    """The path of the default service account, which a controller creates."""
     path = f"{place.accounts}/default"
     until(lambda: admin.get(path).code == 200, "the default service account")
     return path
@@ -82,7 +82,7 @@ def test_a_terminating_namespace_takes_nothing_new(admin: Client, place: Place) 
         "because it is being terminated"
     )
     assert causes(status) == [("metadata.namespace", "NamespaceTerminating")]
-    # What controllers do to a namespace meanwhile changes its version: ours must be the last word.
+    # Controllers change the namespace meanwhile: repeat the patch until it is the last change.
     until(
         lambda: (
             admin.patch(place.root, {"metadata": {"finalizers": None}}).code in (200, 404)

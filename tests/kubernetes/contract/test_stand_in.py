@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What only the stand-in can do: fail on demand, count calls, forget its history."""
+"""What only the stand-in can do: inject faults, count calls, forget its history."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_delay_longer_than_the_clients_patience(lab: KubernetesLab, place: Pla
     headers = {"Authorization": f"Bearer {lab.admin_token}"}
     with pytest.raises(urllib3.exceptions.HTTPError):
         urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=0.2, retries=False)
-    # The server goes on serving others.
+    # The server still answers other clients.
     assert urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=30).status == 200
 
 

@@ -164,7 +164,7 @@ def test_a_patch_cannot_break_a_pull_secret(admin: Client, place: Place) -> None
 
 
 def test_a_patch_of_wrong_types_is_422_and_repeats_the_whole_object(admin: Client, place: Place) -> None:
-    """A client must not print this message: it has the stored data in it, of all keys."""
+    """A client must not print this message: it contains the stored data of all keys."""
     place.made(secret("s", data={"other": b64("example-password")}))
     answer = admin.patch(place.at("s"), {"data": {"k": "!!"}})
     status = answer.refused(422, "Invalid")

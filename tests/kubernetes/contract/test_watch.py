@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""WATCH, through the kubernetes client's own ``Watch``."""
+"""WATCH, through the ``Watch`` class of the kubernetes client."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_from_a_version_on_every_change_is_told_in_order(
     start = list_version(admin, place)
     place.made(secret("a"))
     admin.patch(place.at("a"), {"data": {"k": b64("v")}}).ok()
-    admin.patch(place.at("a"), {"data": {"k": b64("v")}}).ok()  # changes nothing
+    admin.patch(place.at("a"), {"data": {"k": b64("v")}}).ok()  # the same value again
     admin.delete(place.at("old")).ok()
     events = list(watch(resource_version=start))
     assert changes(iter(events)) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "old")]
@@ -75,7 +75,7 @@ def test_a_change_arrives_while_watching(
     place.made(secret("a"))
     events = watch(timeout=30, resource_version="0")
     assert changes(iter([next(events)])) == [("ADDED", "a")]
-    # The stream stands; what happens now must come through it.
+    # The watch is established: later changes must arrive through it.
     admin.patch(place.at("a"), {"metadata": {"labels": {"n": "1"}}}).ok()
     event = next(events)
     assert (event["type"], event["raw_object"]["metadata"]["labels"]) == ("MODIFIED", {"n": "1"})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fixtures: an API server with a fault-injecting proxy in front, and the task run against it."""
+"""Fixtures: an API server behind a fault-injecting proxy, and the task that runs against it."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from tests.support.kubernetes.world import Api
 
 @pytest.fixture(scope="session", params=SERVERS)
 def server(request: pytest.FixtureRequest) -> Iterator[Api]:
-    """One API server for the session: the stand-in, or the real one where real parts are asked for."""
+    """One API server for all tests: the stand-in, or the real one when the real tests run."""
     with api_server(request.param) as api:
         yield api
 
 
 @pytest.fixture
 def api(server: Api) -> Api:
-    """The server, without faults, hooks and counts of the test before."""
+    """The server, without the faults, hooks and counted calls of the previous test."""
     server.proxy.reset()
     return server
 
 
 @pytest.fixture
 def namespace(api: Api) -> Iterator[str]:
-    """A namespace of the test's own."""
+    """A namespace for this test only."""
     name = api.namespace()
     yield name
     api.request("DELETE", f"/api/v1/namespaces/{name}")
@@ -45,13 +45,13 @@ def namespace(api: Api) -> Iterator[str]:
 
 class Run(Protocol):
     def __call__(self, *, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
-        """Handle one task's parameters."""
+        """Run the task with these parameters."""
         raise NotImplementedError
 
 
 @pytest.fixture
 def run(api: Api, tmp_path: Path) -> Run:
-    """``k8s_pull_secret`` against the server, as its admin."""
+    """``k8s_pull_secret`` with a connection to the server as admin."""
 
     def call(*, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
         params.setdefault("kubernetes", {"host": api.url, "api_key": api.token})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``state: absent``."""
+"""The state ``absent``: deleting Secrets."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_namespace_that_is_gone_is_no_failure(api: Api, run: Run) -> None:
 
 
 def test_only_the_secret_that_was_read_is_deleted(api: Api, namespace: str, run: Run) -> None:
-    """Between our look and our delete somebody else puts his own there."""
+    """Another writer replaces the Secret between the read and the delete."""
     run(**desired(namespace))
 
     def swap() -> None:

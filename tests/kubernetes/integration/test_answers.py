@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Answers that no API server gives: what one costs is bounded, and is this target's failure."""
+"""Answers that no API server gives: they cost limited memory, and only the target fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MIB = 1 << 20
 
 @contextmanager
 def server(answer: Any) -> Iterator[tuple[str, list[int]]]:
-    """Its address, and how much it got rid of, in MiB, answer by answer."""
+    """The server's address, and how many MiB of each answer it could send."""
     sent: list[int] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -78,7 +78,7 @@ def test_an_endless_object() -> None:
     with server(endless) as (url, sent):
         refused = ask(url)
     assert "the answer has more than 16 MiB" in refused["msg"]
-    # What is on its way fits the sockets' buffers.
+    # The rest is in the buffers of the sockets.
     assert max(sent) < 64
 
 

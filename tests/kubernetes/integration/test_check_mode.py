@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check mode predicts without a single write; a diff shows registries and digests, never values."""
+"""Check mode predicts the run without a write; a diff shows registries and digests, never values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_check_mode_predicts_what_the_run_does(api: Api, namespace: str, run: Ru
     params["digest_key"] = "example-key"
     predicted = run(**params, check_mode=True, diff=True)
     assert api.writes() == []
-    assert {call.verb for call in api.calls.matching()} == {"get"}, "not even a dry run"
+    assert {call.verb for call in api.calls.matching()} == {"get"}, "check mode must not even send a dry run"
     assert api.secret(namespace, NAME) == before
     made = run(**params, diff=True)
     for name in ("changed", "summary"):

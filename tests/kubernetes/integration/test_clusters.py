@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Several targets and several API servers: one LIST, contexts, kubeconfigs."""
+"""Several targets and several API servers: one LIST for all, contexts, kubeconfigs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def other() -> Iterator[Api]:
 def test_one_list_for_many_targets(api: Api, namespace: str, run: Run) -> None:
     first = run(namespace=namespace, source={"inline": ONE}, targets=TARGETS)
     assert first["summary"] == {"total": 5, "changed": 5, "failed": 0}
-    # What the LIST does not show is created without another look.
+    # A Secret that is not in the LIST is created without another read.
     assert api.calls.count("get") == 0
     assert api.calls.count("create") == 5
     api.calls.clear()
@@ -46,7 +46,7 @@ def test_one_list_for_many_targets(api: Api, namespace: str, run: Run) -> None:
     assert {call.verb for call in api.calls.matching()} == {"list"}
     (call, *pages) = api.calls.matching()
     assert "labelSelector=managed-by%3Dhyperfleet" in call.query
-    assert all("continue=" in page.query for page in pages), "further pages only"
+    assert all("continue=" in page.query for page in pages), "only further pages of the same list"
 
 
 def test_two_targets_are_read_one_by_one(api: Api, namespace: str, run: Run) -> None:
@@ -64,7 +64,7 @@ def test_without_the_right_to_list_each_is_read(api: Api, namespace: str, run: R
 
 
 def test_a_role_in_one_namespace_is_enough(api: Api, namespace: str, run: Run) -> None:
-    """A user who may not LIST everywhere, by real RBAC; the stand-in knows no roles and refuses the LIST."""
+    """The user may not LIST in all namespaces: real RBAC, or a fault in the stand-in, which has no RBAC."""
     token = api.token
     if api.real:
         token = api.viewer_token
@@ -157,7 +157,7 @@ def test_a_kubeconfig_for_each_target(api: Api, other: Api, namespace: str, tmp_
     params = {
         "namespace": namespace,
         "source": {"inline": ONE},
-        # The task's own server is not the target's.
+        # The connection of the task is not the connection of this target.
         "kubernetes": {"host": api.url, "api_key": api.token},
         "targets": [{"cluster_id": "cls-1"}, {"cluster_id": "cls-2", "kubeconfig": str(second)}],
     }

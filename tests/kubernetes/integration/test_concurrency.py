@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Several runs at once: each change is made once, and nobody's is lost."""
+"""Several runs at the same time: each change is made once, and none is lost."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.support.kubernetes.world import Api, docker_config, held
 
 
 def test_two_runs_create_the_same_secret(api: Api, namespace: str, run: Run) -> None:
-    """The other's POST arrives just before ours."""
+    """The other run's POST arrives just before this one's."""
     api.proxy.before("create", f"*/{namespace}/secrets", lambda: run(**desired(namespace)))
     result = run(**desired(namespace))
     assert "failed" not in result
-    assert result["changed"] is False, "the other one made it"
+    assert result["changed"] is False, "the other run created it"
     assert held(api.secret(namespace, NAME)) == ONE
     assert [call.status for call in api.calls.matching("create")] == [201, 409]
 
@@ -56,12 +56,11 @@ def test_many_runs_over_many_targets(api: Api, namespace: str) -> None:
         "targets": targets,
         "kubernetes": {"host": api.url, "api_key": api.token},
     }
-    # Once, outside the threads: a patch does not nest across them.
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda _number: run_task(k8s_pull_secret, params), range(4)))
     assert all("failed" not in result for result in results)
     made = [target["id"] for result in results for target in result["targets"] if target["changed"]]
-    assert sorted(made) == sorted(target["cluster_id"] for target in targets), "each once"
+    assert sorted(made) == sorted(target["cluster_id"] for target in targets), "each Secret is created once"
     versions = {
         name["cluster_id"]: api.secret(namespace, f"{name['cluster_id']}-pull-secret") for name in targets
     }

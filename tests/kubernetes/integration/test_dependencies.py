@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Namespaces that are missing, late or on their way out: retried, then a failure that names them."""
+"""Namespaces that are missing, created late or terminating: the run retries, then fails and names them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.kubernetes.integration.test_secret import NAME, ONE, desired
 from tests.support.kubernetes.world import Api, held
 
 
-def test_a_missing_namespace_is_told_at_once(api: Api, run: Run) -> None:
-    """A person waits for the answer, and nobody else creates it."""
+def test_a_missing_namespace_is_reported_at_once(api: Api, run: Run) -> None:
+    """A user waits for the result, and nobody else creates the namespace."""
     name = api.new_name("missing")
     result = run(**desired(name))
     (failure,) = result["failed_targets"]
@@ -57,7 +57,7 @@ def test_a_namespace_that_appears_meanwhile(api: Api, run: Run) -> None:
 
 
 def test_a_namespace_that_is_being_terminated(api: Api, run: Run) -> None:
-    # A finalizer holds the namespace in that state.
+    # A finalizer keeps the namespace in the state Terminating.
     name = api.new_name("ending")
     api.post("/api/v1/namespaces", {"metadata": {"name": name, "finalizers": ["example.com/hold"]}})
     api.request("DELETE", f"/api/v1/namespaces/{name}")
@@ -75,7 +75,7 @@ def test_a_namespace_that_is_being_terminated(api: Api, run: Run) -> None:
 
 @pytest.mark.parametrize("check_mode", [True, False])
 def test_check_mode_of_a_missing_namespace(api: Api, run: Run, check_mode: bool) -> None:
-    """The placement adapter may make it any moment: check mode says what would be done then."""
+    """Check mode assumes that the placement adapter creates the namespace before the run."""
     result = run(**desired(api.new_name("missing")), check_mode=check_mode, retry={"tries": 1})
     assert result["targets"][0].get("failed", False) is not check_mode
     assert len(api.writes()) == (0 if check_mode else 1)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An exec plugin that gives no credentials is named, and nothing that it printed."""
+"""A failing exec plugin is named, without anything that it printed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_token_is_found_where_each_version_of_the_client_puts_it(
 def test_a_plugin_is_given_a_stderr_that_is_a_file_where_the_work_is_done_here(
     api: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At a terminal the client hands on what it has for stderr."""
+    """At a terminal the client passes its own stderr on to the plugin."""
     config = exec_kubeconfig(tmp_path / "config", api.url, _LOUD, {"token": api.token})
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stdin", (tmp_path / "config").open(encoding="utf-8"))
@@ -131,7 +131,7 @@ def test_a_plugin_is_given_a_stderr_that_is_a_file_where_the_work_is_done_here(
 
 
 def test_what_a_library_keeps_of_stderr_stays_open() -> None:
-    """Logging would print the message, with its arguments, on the real one."""
+    """Logging to a closed stream would print the message and its arguments to the real stderr."""
     kept: list[Any] = []
 
     def task(*_args: Any, **_options: Any) -> dict[str, Any]:
@@ -150,6 +150,6 @@ def test_a_token_of_the_file_itself_is_taken_once(api: Api, tmp_path: Path) -> N
         kubernetes_connection({"kubeconfig": str(path)}), 4, Kubeconfigs()
     )
     assert not plugin
-    # The client would go through the whole file at each request.
+    # With the hook the client would read the whole file for each request.
     assert found.refresh_api_key_hook is None
     assert found.auth_settings()["BearerToken"]["value"] == f"Bearer {api.token}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Seed 003, "Error Handling": each fault at each call, before and after the server did its work."""
+"""Each fault at each call, before and after the server has done its work (the sync contract, "Error Handling")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, TWO, desired
 from tests.support.kubernetes.world import KEY, Api, encoded, held
 
-# Which calls a run makes, by what is there before it, and what it says when all went well.
+# The calls of a run, by the state before it, and the actions that it reports on success.
 STORIES = {
     "create": (["get", "create"], ["created"]),
     "update": (["get", "patch"], ["updated"]),
@@ -36,7 +36,7 @@ PASSING: dict[str, dict[str, Any]] = {
 
 
 def tell(api: Api, namespace: str, story: str) -> dict[str, Any]:
-    """Bring about what the story begins with; the parameters of its run."""
+    """Create the state that the story starts with, and return the parameters of its run."""
     if story in ("update", "remove"):
         api.create(namespace, "secrets", secret("kubernetes.io/dockerconfigjson"))
     if story == "replace":
@@ -79,7 +79,7 @@ def test_without_a_fault(api: Api, namespace: str, run: Run, story: str) -> None
     params = tell(api, namespace, story)
     result = run(**params)
     verbs, actions = STORIES[story]
-    assert [call.verb for call in api.calls.matching()] == verbs, "the table above is right"
+    assert [call.verb for call in api.calls.matching()] == verbs, "STORIES lists other calls"
     assert result["targets"][0]["actions"] == actions
     assert result["targets"][0]["retries"] == 0
     check_end(api, namespace, story)
@@ -99,7 +99,7 @@ def test_a_passing_fault_is_outlived_and_the_change_is_told(
     (target,) = result["targets"]
     told = set(target["actions"])
     expected = set(STORIES[story][1])
-    # A replacement whose second half was done in a second round is told as its two halves.
+    # If a retry makes the second half of a replacement, both halves are reported.
     assert told == expected or (story == "replace" and told == {"deleted", "created"})
     assert target["retries"] == 1
     api.faults.clear()
@@ -129,7 +129,7 @@ def test_a_lasting_fault_fails_after_five_tries(
     assert fault.hits == 5
     assert result["targets"][0]["retries"] == 4
     api.faults.clear()
-    assert "failed" not in run(**params), "the next run mends it"
+    assert "failed" not in run(**params), "the next run must succeed"
     check_end(api, namespace, story)
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``K8S_AUTH_*`` on the way to an API server: what AWX's credential and the Ansible Operator set."""
+"""The variables ``K8S_AUTH_*``, as AWX credentials and the Ansible Operator set them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CANARY = "canary-example-password"
 
 
 class Recorder:
-    """Knows no object, and keeps the path and the headers of each request."""
+    """A server that answers 404 and records the path and headers of each request."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, list[tuple[str, str]]]] = []
@@ -54,7 +54,7 @@ class Recorder:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def values(self, name: str) -> list[str]:
-        """Of a header of the only request."""
+        """The values of a header of the only request."""
         ((_path, headers),) = self.asked
         return [value for header, value in headers if header.lower() == name.lower()]
 
@@ -74,13 +74,13 @@ def recorder() -> Iterator[Recorder]:
 def _no_canary(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
     caplog.set_level(logging.DEBUG)
     yield
-    # ``caplog.text`` is the teardown's by now.
+    # During teardown ``caplog.text`` holds only the records of the teardown.
     said = "\n".join(map(logging.Formatter().format, caplog.get_records("call")))
     assert CANARY not in said + "".join(capfd.readouterr())
 
 
 def ask(**options: str) -> None:
-    """One GET, with these options and the environment."""
+    """Send one GET with these options and the environment."""
     settings = RunSettings(connections={"kubernetes": options})
     deadline = settings.deadline()
     assert KubernetesClients(settings).get(deadline).get("ns", "secrets", "name", deadline) is None
@@ -95,7 +95,7 @@ def test_awxs_credential_is_enough(
 ) -> None:
     front = TlsFront(api.url.removeprefix("http://"), tmp_path)
     try:
-        # The managed type "OpenShift or Kubernetes API Bearer Token".
+        # AWX's credential type "OpenShift or Kubernetes API Bearer Token".
         monkeypatch.setenv("K8S_AUTH_HOST", front.url)
         monkeypatch.setenv("K8S_AUTH_API_KEY", api.token)
         monkeypatch.setenv("K8S_AUTH_VERIFY_SSL", "True")
@@ -163,7 +163,7 @@ def test_a_user_and_a_password_log_in(recorder: Recorder, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("user", ["ü", "€"])
 def test_logins_are_sent_as_utf8(recorder: Recorder, monkeypatch: pytest.MonkeyPatch, user: str) -> None:
-    """As the event source sends them; Latin-1 has no second one of these."""
+    """The event source sends them as UTF-8 too. Latin-1 cannot encode the second one."""
     monkeypatch.setenv("K8S_AUTH_HOST", "http://api.example:6443")
     monkeypatch.setenv("K8S_AUTH_PROXY", recorder.url)
     monkeypatch.setenv("K8S_AUTH_USERNAME", user)
@@ -185,7 +185,7 @@ def test_a_variable_takes_the_place_of_a_kubeconfigs_token(
     path = api.kubeconfig(tmp_path / "config")
     document = json.loads(path.read_text())
     document["clusters"][0]["cluster"]["server"] = recorder.url
-    # Nothing of the user is used, nor is its program run.
+    # Neither the credentials of the user nor its exec plugin is used.
     document["users"][0]["user"] = {"exec": {"apiVersion": "v1", "command": "/bin/false"}}
     path.write_text(json.dumps(document))
     monkeypatch.setenv("K8S_AUTH_KUBECONFIG", str(path))

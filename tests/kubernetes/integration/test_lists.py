@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lists that a server, or a proxy before it, does not end."""
+"""Lists without an end, from a server or from a proxy in front of it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import docker_config
 
 NAMES = ["one", "two", "three"]
-# What the Ansible Operator's proxy says of each list that it has in its cache.
+# The continue token that the Ansible Operator's proxy sends with every list from its cache.
 NOT_SUPPORTED = "continue-not-supported"
 
 
 class Api:
-    """An API server whose lists all have the same objects and the same token, and no end."""
+    """An API server that answers every list with the same objects and the same continue token."""
 
     def __init__(self, token: Any = NOT_SUPPORTED, **headers: str) -> None:
         self.lists: list[str] = []
@@ -61,7 +61,7 @@ class Api:
 def connect(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], KubernetesClient]:
-    """A client of a server: over the official one's transport, or over the standard library's."""
+    """A client with the transport of the official client, or with that of the standard library."""
 
     def made(url: str) -> KubernetesClient:
         settings = RunSettings(connections={"kubernetes": {"host": url, "api_key": "example-token"}})
@@ -110,7 +110,7 @@ def test_a_miss_of_a_cache_is_the_servers_own_list(connect: Callable[[str], Kube
 
 @pytest.mark.hardening(18)
 def test_a_run_does_without_such_a_list() -> None:
-    """Each target then asks for its own secret."""
+    """Each target then reads its own Secret."""
     api = Api()
     with server(api.answer) as (url, _sent):
         result = run_task(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names and labels that the API server would refuse are refused before anything is asked or written."""
+"""Names and labels that the API server would refuse are refused before any request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CASES: list[tuple[str, str, bool]] = [
             ("/team", False),
             ("example.com/", False),
             ("a/b/c", False),
-            # An annotation's key is looked at in lower case.
+            # The server converts the key of an annotation to lower case before it checks it.
             ("Example.com/team", kind == "annotation"),
             ("example..com/team", False),
             (f"{'b.' * 126}bb/team", False),
@@ -86,7 +86,7 @@ def _options(kind: str, text: str) -> dict[str, Any]:
 def test_ours_are_the_servers_rules(
     api: Api, namespace: str, run: Run, kind: str, text: str, right: bool
 ) -> None:
-    """Asked of the server itself, and of the module."""
+    """Send the value to the server, and give it to the module."""
     metadata = {"name": "another", **_options(kind, text)}
     path = f"/api/v1/namespaces/{namespace}/secrets?dryRun=All"
     status, answer = api.request("POST", path, {"metadata": metadata})
@@ -99,7 +99,7 @@ def test_ours_are_the_servers_rules(
 
 
 def test_annotations_may_fill_all_that_the_server_takes(api: Api, namespace: str, run: Run) -> None:
-    """With our own beside them, to the byte."""
+    """Use every byte that the collection's own annotations leave free."""
     run(**desired(namespace, name="other"))
     other = api.secret(namespace, "other")
     assert other is not None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose Secret it is: seed 003, "already exists (different owner)"."""
+"""The owner of a Secret (the sync contract: "already exists (different owner)")."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_adopt_takes_it_over_and_keeps_the_rest(
     assert secret["metadata"]["labels"]["app"] == "x"
     assert secret["metadata"]["labels"]["managed-by"] == "hyperfleet"
     assert secret["metadata"]["labels"]["cluster-id"] == "cls-123"
-    assert run(**desired(namespace))["changed"] is False, "from now on it is ours"
+    assert run(**desired(namespace))["changed"] is False, "the adopted Secret must count as owned"
 
 
 def test_adopt_of_another_type_says_so(api: Api, namespace: str, run: Run) -> None:
@@ -94,8 +94,8 @@ def test_absent_leaves_what_is_not_ours(
         assert result["failed_targets"][0]["kind"] == "ownership"
         assert said in result["msg"]
         assert "state: present and adopt: true" in result["msg"]
-    assert api.writes() == [], "its mentions stay too"
-    # The way that the message says.
+    assert api.writes() == [], "the service accounts keep their references"
+    # Follow the advice in the message.
     run(**desired(namespace, adopt=True))
     assert run(**absent)["targets"][0]["actions"] == ["deleted"]
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the API server will not change in place: the type, and immutable Secrets."""
+"""Changes that the API server does not make in place: another type, and immutable Secrets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OURS = {"managed-by": "hyperfleet", "cluster-id": "cls-123"}
 
 
 def opaque(api: Api, namespace: str, **more: Any) -> dict[str, Any]:
-    """A Secret of ours with the wrong type, and much that belongs to others."""
+    """A Secret of the collection with the wrong type, and with labels and data of other writers."""
     body = {
         "metadata": {
             "name": NAME,
@@ -56,7 +56,7 @@ def test_another_type_is_replaced(api: Api, namespace: str, run: Run) -> None:
     assert secret["metadata"]["labels"]["team"] == "a"
     assert secret["metadata"]["annotations"]["note"] == "b"
     assert secret["metadata"]["ownerReferences"] == [reference]
-    assert secret["data"]["extra"] == encoded("kept"), "others' keys move along"
+    assert secret["data"]["extra"] == encoded("kept"), "other writers' keys must be copied"
     assert run(**desired(namespace))["changed"] is False
 
 
@@ -110,7 +110,7 @@ def test_an_immutable_secret_is_replaced_when_its_content_has_to_change(
     assert result["targets"][0]["actions"] == ["replaced"]
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
     assert held(after) == TWO
-    assert after["immutable"] is True, "unset leaves it as it is"
+    assert after["immutable"] is True, "without the option, immutable must not change"
 
 
 def test_immutable_false_makes_it_mutable_again(api: Api, namespace: str, run: Run) -> None:
@@ -138,7 +138,7 @@ def test_immutable_true_seals_an_existing_secret(api: Api, namespace: str, run: 
 
 
 def test_a_replacement_that_the_server_would_refuse_loses_nothing(api: Api, namespace: str, run: Run) -> None:
-    """Only the server sees what both have together."""
+    """Only the server sees the total size of both annotations."""
     old = opaque(
         api, namespace, metadata={"name": NAME, "labels": OURS, "annotations": {"note": "n" * 200_000}}
     )
@@ -183,7 +183,7 @@ def test_a_replacement_cut_off_in_the_middle_is_told_and_finished_by_the_next_ru
     api: Api, namespace: str, run: Run
 ) -> None:
     opaque(api, namespace)
-    # The dry run passes; what comes after the delete does not.
+    # The dry run succeeds; the create after the delete fails.
     api.faults.add(verb="create", path=f"*/{namespace}/secrets", skip=1, times=5, status=503)
     result = run(**desired(namespace))
     assert result["failed_targets"][0]["kind"] == "unavailable"
@@ -219,7 +219,7 @@ HOLD = "example.com/hold"
 
 @pytest.fixture
 def held_back(api: Api, namespace: str) -> Iterator[dict[str, Any]]:
-    """A Secret with much of others' that has to be replaced, and a finalizer; the references of its owner."""
+    """A Secret that must be replaced, with data of others, a finalizer and an owner reference."""
     owner = api.create(namespace, "configmaps", {"metadata": {"name": "owner"}})
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     old = opaque(api, namespace)
@@ -230,7 +230,7 @@ def held_back(api: Api, namespace: str) -> Iterator[dict[str, Any]]:
 
 
 def let_go(api: Api, namespace: str, *, after: int) -> None:
-    """Have the finalizer's owner finish when the Secret that is being deleted is read once more than this."""
+    """Remove the finalizer when the deleted Secret has been read more than ``after`` times."""
     seen = 0
 
     def act() -> None:
@@ -276,10 +276,10 @@ def test_others_parts_outlive_the_wait_for_a_finalizer(
 def test_a_replacement_does_not_come_back_after_somebody_elses_secret(
     api: Api, namespace: str, run: Run, held_back: dict[str, Any]
 ) -> None:
-    """Another run made a new one as soon as the old one was gone, and somebody deleted that one."""
+    """Another run created a new Secret after the delete, and another writer deleted that one."""
     let_go(api, namespace, after=0)
     body = {"metadata": {"name": NAME, "labels": OURS}, "type": TYPE, "data": {KEY: encoded(json.dumps(TWO))}}
-    # The dry run, the try while the old one is there, and the one once it is gone.
+    # The dry run, the create before the delete, and the create after it.
     is_the_turn = iter([False, False, True])
 
     def foreign() -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the Secret looks like, and what makes the module write."""
+"""The content of the Secret, and what makes the module write it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def desired(namespace: str, config: Any = None, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_creates_the_secret_of_seed_003(api: Api, namespace: str, run: Run) -> None:
+def test_creates_the_secret_of_the_sync_contract(api: Api, namespace: str, run: Run) -> None:
     path = "projects/customer-prod-12345/secrets/hyperfleet-cls-123-pull-secret/versions/latest"
     result = run(**desired(namespace, gcp_secret_path=path))
     secret = api.secret(namespace, NAME)
@@ -45,7 +45,7 @@ def test_creates_the_secret_of_seed_003(api: Api, namespace: str, run: Run) -> N
     }
     annotations = dict(secret["metadata"]["annotations"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", annotations.pop("hyperfleet.io/created-at")), (
-        "RFC 3339, UTC, as in the seed"
+        "RFC 3339 in UTC, as in the sync contract"
     )
     assert annotations == {
         "hyperfleet.io/gcp-secret-path": path,
@@ -121,10 +121,10 @@ def test_labels_are_repaired_on_a_secret_whose_data_has_another_form(
     assert secret is not None
     assert secret["metadata"]["labels"]["adapter"] == "pullsecret"
     assert secret["metadata"]["labels"]["cluster-name"] == "production-cluster"
-    assert secret["data"][KEY] == loose, "the same meaning is not written again"
+    assert secret["data"][KEY] == loose, "an equal document is not written again"
 
 
-def test_an_annotation_alone_is_told_as_one(api: Api, namespace: str, run: Run) -> None:
+def test_a_changed_annotation_is_reported(api: Api, namespace: str, run: Run) -> None:
     run(**desired(namespace, annotations={"ticket": "OPS-1"}))
     result = run(**desired(namespace, annotations={"ticket": "OPS-2"}), diff=True)
     assert result["targets"][0]["actions"] == ["annotations updated"]
@@ -156,7 +156,9 @@ def test_own_labels_and_annotations_are_added(api: Api, namespace: str, run: Run
     secret = api.secret(namespace, NAME)
     assert secret is not None
     assert secret["metadata"]["labels"]["team"] == "a"
-    assert secret["metadata"]["labels"]["managed-by"] == "hyperfleet", "the owner's label is not a user's"
+    assert secret["metadata"]["labels"]["managed-by"] == "hyperfleet", (
+        "an option must not change the owner's label"
+    )
     assert secret["metadata"]["annotations"]["note"] == "b"
     assert run(**desired(namespace, **own))["changed"] is False
     for key in ("managed-by", "adapter", "hyperfleet-version", "cluster-id", "cluster-name"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``imagePullSecrets`` of service accounts: a list without a merge key, shared with others."""
+"""The list ``imagePullSecrets`` of service accounts, which has no merge key and several writers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def listed(api: Api, namespace: str) -> list[str]:
 
 
 def add(api: Api, namespace: str, name: str) -> None:
-    """What another writer does, whole list and all."""
+    """Add an entry as another writer does: by sending the whole list."""
     entries = [{"name": entry} for entry in [*listed(api, namespace), name]]
     api.merge(namespace, "serviceaccounts", ACCOUNT, {"imagePullSecrets": entries})
 
@@ -58,7 +58,7 @@ def test_taken_out_with_the_secret(api: Api, namespace: str, run: Run, account: 
     result = run(**gone)
     assert result["targets"][0]["actions"] == [f"unlinked from service account {account}", "deleted"]
     assert listed(api, namespace) == ["b", "a", "c"]
-    assert [line.split()[0] for line in api.writes()] == ["patch", "delete"], "no mention of a gone secret"
+    assert [line.split()[0] for line in api.writes()] == ["patch", "delete"], "unlink before the delete"
     assert run(**gone)["changed"] is False
 
 
@@ -101,7 +101,7 @@ def test_a_missing_account_is_a_dependency(api: Api, namespace: str, run: Run) -
     assert api.calls.count("get", "*/serviceaccounts/absent") == 5
     (target,) = result["targets"]
     assert target["retries"] == 4
-    assert target["changed"] is True, "the secret is there, and is told"
+    assert target["changed"] is True, "the Secret exists and must be reported"
     assert target["actions"] == ["created"]
     assert api.secret(namespace, NAME) is not None
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A kubeconfig or an exec plugin that hangs is its own targets' trouble."""
+"""A kubeconfig or exec plugin that hangs only affects its own targets."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from tests.support.kubernetes.world import Api, held
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Iterator[Path]:
-    """A pipe that an exec plugin waits at until the test is over."""
+    """A pipe at which an exec plugin waits until the end of the test."""
     path = tmp_path / "gate"
     os.mkfifo(path)
     yield path
-    # Opened for both, which never blocks: a plugin that waits in there goes on.
+    # O_RDWR never blocks. The waiting plugins continue.
     handle = os.open(path, os.O_RDWR)
     os.write(handle, b"go\n" * 8)
     os.close(handle)
 
 
 def put(namespace: str, *kubeconfigs: Path, **params: Any) -> dict[str, Any]:
-    """Two targets in each kubeconfig: the second shares what was made for the first."""
+    """Run with two targets for each kubeconfig: the second one shares the client of the first."""
     targets = [
         {"cluster_id": f"cls-{number}-{slot}", "kubeconfig": str(path)}
         for slot in range(2)
@@ -77,7 +77,7 @@ def test_an_exec_plugin_that_hangs_fails_its_own_targets_within_their_time(
 ) -> None:
     good = api.kubeconfig(tmp_path / "good")
     slow = exec_kubeconfig(tmp_path / "slow", api.url, f"read line < {gate}")
-    # It could end after the gate is opened only, which is after the run.
+    # The plugin cannot end before the gate opens, which is after the run.
     result = put(namespace, slow, good, timeout=2)
     assert failures(result) == {"cls-1-0": "timeout", "cls-1-1": "timeout"}
     assert (
@@ -90,7 +90,7 @@ def test_an_exec_plugin_that_hangs_fails_its_own_targets_within_their_time(
 def test_an_exec_plugin_that_hangs_when_its_token_expires(
     api: Api, namespace: str, tmp_path: Path, gate: Path
 ) -> None:
-    """The first token is good for a moment: each call asks for another."""
+    """The first token has expired: each call asks the plugin for a new one."""
     answer = {"token": api.token, "expirationTimestamp": "2020-01-01T00:00:00Z"}
     once = tmp_path / "once"
     script = f"mkdir {once} || read line < {gate}"
@@ -104,7 +104,7 @@ def test_an_exec_plugin_that_hangs_when_its_token_expires(
 def test_a_plugin_and_certificates_beside_the_kubeconfig_are_found(
     api: Api, namespace: str, tmp_path: Path
 ) -> None:
-    """Relative names are relative to the file."""
+    """Relative paths are relative to the kubeconfig."""
     path = exec_kubeconfig(tmp_path / "own" / "config", api.url, "true", {"token": api.token})
     document = json.loads(path.read_text())
     document["users"][0]["user"]["exec"]["command"] = "./config-plugin"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the docker config comes from: Secret Manager, another Secret, several layers."""
+"""Sources of the docker config: Secret Manager, another Secret, several layers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THREE = docker_config(quay_io="three")
 
 @pytest.fixture
 def manager() -> Iterator[SecretManagerLab]:
-    """Versions 1, 2 and 3, of which 3 is disabled."""
+    """A secret with the versions 1, 2 and 3. Version 3 is disabled."""
     with SecretManagerLab() as lab:
         versions: list[dict[str, Any]] = [{"data": json.dumps(config)} for config in (ONE, TWO, THREE)]
         versions[2]["state"] = "DISABLED"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose certificates are trusted: the API server's, behind TLS."""
+"""Which TLS certificates of the API server are trusted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Front = Callable[[], TlsFront]
 
 @pytest.fixture
 def front(api: Api, tmp_path: Path) -> Iterator[Front]:
-    """Makes TLS fronts of the API server, each with an authority of its own."""
+    """Creates TLS proxies in front of the API server, each with its own CA."""
     made: list[TlsFront] = []
 
     def make() -> TlsFront:
@@ -76,7 +76,7 @@ def test_a_targets_own_cluster_is_checked_though_the_tasks_is_not(
     "own", [{"context": "mgmt-1"}, {"kubeconfig": "/own"}], ids=["context", "kubeconfig"]
 )
 def test_without_a_host_the_tasks_choice_holds_for_every_cluster(own: dict[str, Any]) -> None:
-    """It is a choice about the kubeconfig's clusters then."""
+    """The task's option is then about the clusters of the kubeconfig."""
     connection = kubernetes_connection(
         {"kubeconfig": "/task", "ca_cert": "/ca.pem", "validate_certs": False}, **own
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Secret says which version of Secret Manager it holds, and never gets an older one."""
+"""A Secret names the version of Secret Manager that it holds, and is never overwritten with an older one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANNOTATION = "hyperfleet.io/gcp-secret-version"
 
 @pytest.fixture
 def manager(secret_manager: SecretManagerLab) -> SecretManagerLab:
-    """Versions 1 and 2."""
+    """A secret with the versions 1 and 2."""
     _seed(secret_manager, ONE, TWO)
     return secret_manager
 
@@ -97,7 +97,7 @@ def test_drift_of_a_newer_version_is_repaired_with_it(
 def test_a_run_whose_version_is_not_enabled_any_more_leaves_the_newer_one(
     api: Api, namespace: str, run: Run, manager: SecretManagerLab, state: int
 ) -> None:
-    """The retention of the run that overtook it has disabled it."""
+    """A newer run's retention has disabled the version."""
     _set_state(manager, 1, state)
     (alone,) = run(**_from(manager, namespace, "1"))["targets"]
     assert (alone["failed"], alone["kind"]) == (True, "precondition")
@@ -115,7 +115,7 @@ def test_a_newer_version_that_cannot_be_read_is_replaced(
 ) -> None:
     run(**_from(manager, namespace, "2", immutable=immutable))
     if state is None:
-        # Numbers begin at 1 again.
+        # A new secret starts with version 1.
         manager.store.delete(PROJECT, SECRET)
         _seed(manager, ONE)
     else:
@@ -130,7 +130,7 @@ def test_a_newer_version_that_cannot_be_read_is_replaced(
 def test_a_newer_version_that_is_enabled_and_not_answered_fails_the_target(
     api: Api, namespace: str, run: Run, manager: SecretManagerLab
 ) -> None:
-    """As with a KMS key that is disabled: nobody knows that the older one is right."""
+    """For example its KMS key is disabled: it is unknown whether the older version is right."""
     run(**_from(manager, namespace, "2"))
     manager.faults.add("AccessSecretVersion", "*/versions/2", code="FAILED_PRECONDITION", message="KMS")
     (target,) = run(**_from(manager, namespace, "1"))["targets"]
@@ -142,7 +142,7 @@ def test_a_newer_version_that_is_enabled_and_not_answered_fails_the_target(
 def test_another_source_takes_the_version_away(
     api: Api, namespace: str, run: Run, manager: SecretManagerLab, immutable: bool
 ) -> None:
-    """Else the Secret would say that it holds what it does not."""
+    """Otherwise the Secret would name a version that it does not hold."""
     run(**_from(manager, namespace, "2", immutable=immutable))
     other = docker_config(quay_io="other")
     (check,) = run(**desired(namespace, other, gcp_secret_path=PATH), check_mode=True)["targets"]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What cannot be used is named: the file, or the option, and nothing that is in it."""
+"""Messages about unusable connections name the file or the option, and quote nothing of its content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.yaml_bombs import MERGES
 
 
 def refused(**kubernetes: Any) -> str:
-    """What is said of a connection that is refused as configuration, without a second try."""
+    """The message of a connection that is refused as a configuration error, without a retry."""
     params = {"namespace": "ns", "cluster_id": "cls-1", "source": {"inline": ONE}, "kubernetes": kubernetes}
     result = run_task(k8s_pull_secret, params)
     (failure,) = result["failed_targets"]
@@ -73,7 +73,7 @@ def test_a_kubeconfig_that_is_none(api: Api, tmp_path: Path, content: str, said:
     path.write_text(content)
     assert f"no usable kubeconfig: {path}: {said}" in refused(kubeconfig=str(path))
     if "current-context" not in said:
-        # Of several, the one that is at fault.
+        # Of several kubeconfigs, the message names the invalid one.
         assert f"no usable kubeconfig: {path}: {said}" in refused(kubeconfig=f"{good}:{path}")
 
 
@@ -83,7 +83,7 @@ def test_a_path_that_may_be_a_secret_is_not_named(tmp_path: Path) -> None:
 
 
 def test_a_users_token_at_the_wrong_place_is_not_shown(api: Api, tmp_path: Path) -> None:
-    """The entry is named, and nothing that is in it."""
+    """The message names the entry and quotes nothing of it."""
     path = api.kubeconfig(tmp_path / "config")
     document = json.loads(path.read_text())
     document["users"][0] = {"name": document["users"][0]["name"], "token": "example-password"}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an API server's refusal leads to, in the words of RBAC that were recorded."""
+"""How the client reads recorded RBAC refusals of an API server."""
 
 from __future__ import annotations
 

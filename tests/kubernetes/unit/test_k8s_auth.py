@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``K8S_AUTH_*``: each name, the order, and what is not said of another server."""
+"""The variables ``K8S_AUTH_*``: each name, the order of precedence, and which ones apply to which server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 SECRET = "example-password"
-# What kubernetes.core 6 makes of its options: _create_auth_spec and _create_headers of k8s/client.py.
+# As kubernetes.core 6 reads its options: _create_auth_spec and _create_headers of k8s/client.py.
 NAMES: list[tuple[str, str, str, Any]] = [
     ("K8S_AUTH_KUBECONFIG", "/k", "kubeconfig", "/k"),
     ("K8S_AUTH_CONTEXT", "mgmt-1", "context", "mgmt-1"),
@@ -57,7 +57,7 @@ def test_each_name_is_read(name: str, text: str, field: str, value: Any) -> None
     connection = made({}, {name: text})
     assert getattr(connection, field) == value
     assert made({}, {name: ""}) == Connection()
-    # A line break at its end is no part of it.
+    # A line break at the end is removed.
     assert made({}, {name: f"{text}\n"}) == connection
     assert SECRET not in repr(connection) + describe_api_server(connection)
 
@@ -128,7 +128,7 @@ def test_what_is_said_of_one_server_is_not_said_of_another(
     for field in ("api_key", "username", "password", "client_cert", "client_key", "ca_cert"):
         assert getattr(connection, field) is None, field
     assert connection.validate_certs
-    # Without these a run would have more rights, or find no way.
+    # Without them a run would have more rights, or could not reach the server.
     assert (connection.impersonate_user, connection.impersonate_groups) == ("jane", ("one", "two"))
     assert connection.proxy == "http://p:3128"
 
@@ -172,7 +172,7 @@ def test_the_option_api_key_is_in_place_of_all_credentials(options: dict[str, st
     given = [connection.api_key, connection.username, connection.password]
     assert given == ["t", None, None]
     assert (connection.client_cert, connection.client_key) == (None, None)
-    # It says nothing of the server.
+    # The API key does not change the server.
     assert (connection.host, connection.ca_cert) == (options.get("host", "https://a"), "/ca")
 
 

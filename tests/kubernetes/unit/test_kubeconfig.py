@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kubeconfig files, which modules and event source read with one reader."""
+"""Kubeconfig files: the modules and the event source use the same reader."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A name is one part of a path, whatever is in it: HTTP clients resolve dots between slashes."""
+"""A name is one segment of a path, whatever it contains: HTTP clients resolve dots between slashes."""
 
 from __future__ import annotations
 

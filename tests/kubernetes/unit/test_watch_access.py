@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What watches share with requests, and what only they load."""
+"""What watches share with requests, and what only watches load."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_pods_server_that_is_no_address_is_refused(
 
 @pytest.mark.parametrize("content", [None, "", "example"])
 def test_a_server_is_not_trusted_without_its_authority(pod: Path, content: str | None) -> None:
-    """An empty file would otherwise stand for the system's authorities."""
+    """An empty file would otherwise mean the system's CAs."""
     if content is not None:
         (pod / "ca.crt").write_text(content)
     with pytest.raises(ConfigurationError, match=r"^the CA certificates of the API server .*cannot be"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A host that cannot be reached is unreachable to Ansible, whichever module meets it."""
+"""Every module reports a host that cannot be reached as unreachable."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A task on another machine sends its targets in chunks, and its result is that of one batch."""
+"""On another machine a task sends its targets in chunks. The chunks' results become the result of one batch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TARGETS = [target(number) for number in range(450)]
 
 
 class Chunked(ActionModule):
-    """An action whose module runs here and now; ``breaks_at``: the first target of the chunk that fails."""
+    """An action whose module runs in this process; the chunk with the target ``breaks_at`` fails."""
 
     def __init__(self, breaks_at: int | None = None) -> None:
         self.sizes: list[int] = []
@@ -100,11 +100,11 @@ def test_two_chunks_do_not_write_one_secret(again: dict[str, str], said: str) ->
     action = Chunked()
     told = action._run_chunks({"targets": targets}, targets, {})
     assert (told["failed"], told["msg"]) == (True, said)
-    assert action.sizes == [], "nothing was begun"
+    assert action.sizes == [], "no chunk must run"
 
 
 def test_files_elsewhere_are_told_apart_by_their_names(tmp_path: Path) -> None:
-    """What is a link here says nothing of there, and ``..`` may lead anywhere."""
+    """A link on this machine says nothing about the other machine, and ``..`` may lead anywhere."""
     (tmp_path / "link").symlink_to(tmp_path / "there")
 
     def wanted(*paths: str) -> dict[str, Any]:

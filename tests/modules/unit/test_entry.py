@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Arguments at which Ansible's own validation ends with an exception, at both doors to a module's work."""
+"""Arguments that make Ansible's own validation raise an exception: in the action plugin and in the module."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"layers": [{"name": "a", "source": {"env": "A"}}, {"name": "b", "source": 7411}]}, "layers[1].source"),
     ({"targets": [GOOD, {"id": "b", "source": 7411}]}, "targets[1].source"),
 ]
-# JSON makes strings of keys, so a module's own process never sees these.
+# In JSON every key is a string, so a module's own process never gets these.
 HERE = [({name: {7411: 2}}, name) for name in ("source", "retry", "gcp", "kubernetes", "hyperfleet")]
 
 
 def in_a_process(name: str, arguments: dict[str, Any]) -> subprocess.CompletedProcess[bytes]:
-    """A module, run as its own program."""
+    """Run a module as a program of its own."""
     return subprocess.run(
         [sys.executable, "-m", name],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode(),
@@ -79,7 +79,7 @@ def test_in_a_process_of_its_own_too(arguments: dict[str, Any], option: str) -> 
 
 
 def specs() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every module that has code of its own, and its whole argument spec."""
+    """The name and the whole argument spec of every module that has code of its own."""
     found_in = [(one, found) for one in (tasks, provision) for found in pkgutil.iter_modules(one.__path__)]
     for package, found in found_in:
         task = importlib.import_module(f"{package.__name__}.{found.name}")
@@ -100,7 +100,7 @@ def mappings(spec: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def given(path: tuple[str, ...], value: Any) -> Any:
-    """The arguments that have a value there, and nothing beside it but targets of a list."""
+    """Arguments with only this option, and the lists and mappings that contain it."""
     for part in reversed(path):
         value = [value] if part == "[]" else {part: value}
     return value
@@ -126,7 +126,7 @@ def test_a_string_in_the_place_of_a_mapping_is_refused_with_the_options_name(
     name: str, path: tuple[str, ...]
 ) -> None:
     spec = SPECS[name]
-    # What is required before it is wrong first.
+    # A missing required option would be reported first.
     spec = {option: {**its, "required": False} for option, its in spec.items()}
     with pytest.raises(ConfigurationError) as caught:
         validated_by_spec(_without_required(spec), given(path, "7411"))
@@ -155,7 +155,7 @@ def test_in_every_modules_own_process_too(name: str, path: tuple[str, ...]) -> N
     arguments.update(given(path, "7411"))
     told = json.loads(in_a_process(f"{module.__package__}.{name}", arguments).stdout)
     assert told["failed"] is True
-    # Of a list Ansible leaves nothing to be looked at, but says which it was.
+    # For a list Ansible raises its own error, which names the option.
     elements = f"Elements value for option '{path[0]}' is of type "
     assert told["msg"].startswith(elements if path[-1] == "[]" else f"{called(path)} must be a mapping")
     assert "7411" not in told["msg"]
@@ -179,7 +179,7 @@ def test_null_is_refused_by_a_module_without_an_action_plugin() -> None:
 @pytest.mark.hardening(4)
 @pytest.mark.parametrize("value", [{"a": "b"}, ["a"], True], ids=["mapping", "list", "boolean"])
 def test_nothing_but_texts_and_numbers_becomes_a_text(value: Any) -> None:
-    """Ansible would make ``{'a': 'b'}`` of a mapping, and ``True`` of what somebody wrote as yes."""
+    """Ansible would convert a mapping to the string ``{'a': 'b'}`` and YAML's ``yes`` to ``True``."""
     for arguments, option in (
         ({"id": value}, "id"),
         ({"dest": value}, "dest"),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Values held against the modules' argument specs, with Ansible's own validation as the judge."""
+"""Values are compared with the modules' argument specs; Ansible's own validation is the reference."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ values = st.recursive(
 @example(option="layers", value=[{"name": "a", "source": {"gcp": {"project": "p", "secret": "s"}}}])
 @example(option="retention", value={"keep": "3"})
 def test_what_fits_is_taken_by_ansible_too_and_becomes_the_same(option: str, value: Any) -> None:
-    """The other way round does not hold: Ansible makes strings of mappings."""
+    """Ansible accepts more: it converts mappings to strings."""
     try:
         found = fitted(option, value, OPTIONS[option])
     except ConfigurationError:
         return
     judged = ArgumentSpecValidator({option: OPTIONS[option]}).validate({option: value})
     assert not judged.error_messages
-    # Paths are expanded where they are used; not-a-number differs from itself.
+    # Paths are expanded where they are used. ``repr``, because NaN is not equal to itself.
     assert repr(found) == repr(judged.validated_parameters[option])
 
 
@@ -112,7 +112,7 @@ def test_a_key_that_may_be_a_secret_is_not_told(key: Any) -> None:
     [("True", None), (True, None), (False, None), ("yes", "one of"), (1, "one of"), ([True], "a string")],
 )
 def test_a_boolean_is_a_text_only_where_it_is_a_choice(value: Any, said: str | None) -> None:
-    """``status: True`` of a condition is YAML's boolean, and nobody means anything else."""
+    """The ``status: True`` of a condition is a boolean in YAML and is meant as the string."""
     spec = {"type": "str", "choices": ["True", "False", "Unknown"]}
     if said is None:
         assert fitted("status", value, spec) == str(value)
@@ -137,7 +137,7 @@ def test_a_boolean_is_a_text_only_where_it_is_a_choice(value: Any, said: str | N
 def test_null_is_no_value_of_a_required_option(
     spec: dict[str, Any], arguments: dict[str, Any], option: str
 ) -> None:
-    """Newer versions of Ansible make an empty text of it: the task would work with what is not there."""
+    """Newer versions of Ansible convert it to an empty string, and the task would run without the value."""
     with pytest.raises(ConfigurationError) as caught:
         check_arguments(arguments, spec)
     assert str(caught.value) == f"{option} is null; give it a value"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Numbers and paths that a module takes have bounds, and an error that begins with the option's name."""
+"""Numbers and paths have limits. A value beyond them is an error that begins with the option's name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SOURCE = {"env": "PULL_SECRET_DATA"}
 CONDITIONS = [
     {"type": name, "status": "True", "reason": "Fine"} for name in ("Available", "Applied", "Health")
 ]
-# What a module needs, beside the option that is wrong.
+# The options that a module requires, besides the wrong one.
 NEEDED: dict[str, dict[str, Any]] = {
     "cloud_event": {"broker": {"type": "rabbitmq", "url": "amqp://127.0.0.1:1", "exchange": "e"}},
     "dockerconfig_merge": {"source": SOURCE},
@@ -54,7 +54,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "kubelet_auth_sync": {"state": "healthy"},
     "pull_secret_info": {"project": "customer-prod-12345", "cluster_id": "cls-1", "namespace": "clusters"},
 }
-# Filled in by Ansible and the action plugins.
+# Ansible or the action plugins fill these in.
 SUBOPTIONS: dict[str, dict[str, Any]] = {"retention": {"keep": 1}, "layers": {"name": "one"}}
 
 
@@ -72,7 +72,7 @@ def spec_of(name: str) -> dict[str, Any]:
 
 
 def options(spec: dict[str, Any], *kinds: str, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The names of all options of those types, with those that they are in."""
+    """The path of each option of these types."""
     for name, rule in spec.items():
         if rule.get("type") in kinds:
             yield (*above, name)
@@ -80,7 +80,7 @@ def options(spec: dict[str, Any], *kinds: str, above: tuple[str, ...] = ()) -> I
 
 
 def given(spec: dict[str, Any], parts: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """The option with that value, and what is around it."""
+    """The option with this value, inside the options that contain it."""
     name, rest = parts[0], parts[1:]
     if not rest:
         return {name: value}
@@ -89,7 +89,7 @@ def given(spec: dict[str, Any], parts: tuple[str, ...], value: Any) -> dict[str,
 
 
 def refusal(name: str, parts: tuple[str, ...], value: Any) -> str:
-    """What the module says to that value."""
+    """The error message for this value."""
     spec, needed = spec_of(name), dict(NEEDED[name])
     wrong = given(spec, parts, value)
     if parts[0] in ("source", "layers"):
@@ -111,7 +111,7 @@ def refusal(name: str, parts: tuple[str, ...], value: Any) -> str:
 
 
 def called(spec: dict[str, Any], parts: tuple[str, ...]) -> str:
-    """The option as messages write it; a target's own begin anew."""
+    """The option as error messages name it: inside ``targets`` without that prefix."""
     text = ""
     for part in parts:
         text += f".{part}" if text else part
@@ -123,7 +123,7 @@ def called(spec: dict[str, Any], parts: tuple[str, ...]) -> str:
 
 
 NUMBERS = [(name, parts) for name in NEEDED for parts in options(spec_of(name), "int", "float")]
-# A target's paths are those of the task.
+# The paths of a target are tested as the task's own.
 PATHS = [
     (name, parts)
     for name in NEEDED
@@ -210,7 +210,7 @@ def test_a_mode_that_is_none_is_refused(value: Any, tmp_path: Path) -> None:
 
 
 def documented(name: str) -> dict[str, Any]:
-    """The options of a module's documentation, those of its fragments included."""
+    """The documented options of a module, including those of its documentation fragments."""
     document = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)
     found: dict[str, Any] = document.get("options", {})
     for fragment in document["extends_documentation_fragment"]:
@@ -232,6 +232,6 @@ def test_the_documentation_has_the_limits(name: str, parts: tuple[str, ...]) -> 
         at = at[part]["suboptions"]
     described = at[parts[-1]]["description"]
     text = described if isinstance(described, str) else " ".join(described)
-    # "a number of seconds from 0 to 86400" is "From 0 to 86400." there.
+    # "a number of seconds from 0 to 86400" in the message is "From 0 to 86400." in the documentation.
     bounds = LIMITS[limit_name(parts)].text.partition("number ")[2].removeprefix("of seconds ")
     assert bounds in text.lower()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A new option of a cluster is added in three files of code, and then every way in has it."""
+"""A new cluster option needs edits in at most three code files. Every interface then has it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 from tests.tools.env import ROOT
 
-# File of module_utils: the line after which one is added, and that line.
+# File in module_utils: the line before the new one, and the new line.
 EDITS = {
     "model/cluster.py": (
         '    restore_version: str | None = field(default=None, metadata=_option(store="restore_version"))\n',
@@ -132,7 +132,7 @@ PLUGINS = "ansible_collections.hyperfleet.pull_secret.plugins"
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory for PYTHONPATH with the collection's plugins and the option."""
+    """A directory for PYTHONPATH: a copy of the collection's plugins with the new option."""
     top = tmp_path_factory.mktemp("made-up")
     plugins = top / "ansible_collections" / "hyperfleet" / "pull_secret" / "plugins"
     shutil.copytree(ROOT / "plugins", plugins, ignore=shutil.ignore_patterns("__pycache__"))
@@ -168,7 +168,9 @@ def test_every_way_in_has_it(tree: Path, way: str) -> None:
 
 @pytest.mark.parametrize("option", ["kms_key", "location_kms_keys", "retention"])
 def test_an_option_that_is_there_stands_in_as_few(option: str) -> None:
-    """In quotes, as an option, or as a field; documentation and what places do with it are not counted."""
+    """Counted: the name in quotes, as an option or as a field. Not counted: documentation and the places'
+    code.
+    """
     words = (f'"{option}"', f"    {option}: ")
     found = [
         path.name

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dates and infinite numbers are found by their path, and vaulted strings become strings."""
+"""Dates and infinite numbers are reported by their path. Vaulted strings become strings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUOTES = "is a date; put it in quotes"
 
 
 class _Vaulted:
-    """What ansible-core 2.18 makes of ``!vault``."""
+    """ansible-core 2.18's type for ``!vault``."""
 
     __ENCRYPTED__ = True
 
@@ -52,7 +52,7 @@ def test_what_json_does_not_have_is_named_by_its_path(value: Any, problem: str |
 
 @pytest.mark.hardening(4)
 def test_a_vaulted_string_becomes_a_string() -> None:
-    """ansible-core 2.18 decrypts it when it is read, and it is no string before."""
+    """ansible-core 2.18 decrypts it only when it is read; until then it is not a ``str``."""
     assert decrypted(_Vaulted()) == "opened"
     assert decrypted({"a": [1, {"b": _Vaulted()}]}) == {"a": [1, {"b": "opened"}]}
     as_it_is = {"a": [1, {"b": "c"}]}
@@ -61,7 +61,7 @@ def test_a_vaulted_string_becomes_a_string() -> None:
 
 
 class _Tagged(str):
-    """What ansible-core makes of a string to know where it comes from."""
+    """ansible-core's string type that records where a string comes from."""
 
 
 def test_a_plain_copy_has_no_tags_and_no_containers_of_ansibles() -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What of a task's arguments is secret by its argument spec."""
+"""The argument spec decides which arguments are secret."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_callbacks_see_names_and_no_secret() -> None:
     ],
 )
 def test_a_mapping_may_be_a_text(given: Any) -> None:
-    """As Ansible reads it."""
+    """Ansible parses it."""
     arguments = {"kubernetes": given}
     assert "canary" not in str(quiet_arguments(SPEC, arguments))
     assert hidden_texts(SPEC, arguments) == {"canary-api-key"}
@@ -79,7 +79,7 @@ def test_headers_are_hidden_but_for_what_is_public() -> None:
 
 
 def test_a_token_is_hidden_wherever_it_stands() -> None:
-    """It is nobody's name: who puts it into another option as well has misplaced it."""
+    """A token that also stands in another option was put there by mistake."""
     arguments = {"kubernetes": {"api_key": "canary-api-key"}, "context": "canary-api-key"}
     assert hidden_texts(SPEC, arguments) == {"canary-api-key"}
     assert public_texts(SPEC, arguments) == set()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source with an AdapterConfig: what it received and what runs wrote is what its metrics say."""
+"""The event source with an AdapterConfig: its metrics count the events received and the runs' results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.adapter_events.source import SOURCE, cloud_event
 
 
 class Running(NamedTuple):
-    """The source: events go to its webhook, and it is asked at its port."""
+    """The running event source: its webhook takes events, and its port serves the metrics."""
 
     engine: Engine
     session: aiohttp.ClientSession
@@ -43,7 +43,7 @@ class Running(NamedTuple):
             return 0
 
     async def metrics(self) -> dict[tuple[str, ...], float]:
-        """By name and the labels' values."""
+        """The values, by name and labels."""
         async with self.session.get(self.base_url + "/metrics") as answer:
             text = await answer.text()
         families = text_string_to_metric_families(text)
@@ -51,7 +51,7 @@ class Running(NamedTuple):
         return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
 
     async def until(self, **expected: float) -> dict[tuple[str, ...], float]:
-        """The metrics, once these of the adapter have these values."""
+        """Wait until the adapter's metrics have these values; return all metrics."""
         async with asyncio.timeout(60):
             while True:
                 found = await self.metrics()
@@ -94,7 +94,7 @@ async def source(directory: Path, engine: Engine) -> AsyncIterator[Running]:
 
 
 def found(cluster: str) -> dict[str, Any]:
-    """What a run says of a cluster: one is not finished, the others are."""
+    """A run's row for a cluster: cls-2 is not finished, the others are."""
     if cluster == "cls-2":
         return row(cluster, "failed", kind="unavailable", job=failure())
     return row(cluster, job_created=True, job=success())

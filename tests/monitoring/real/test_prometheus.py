@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Seed 003's rules and panels in a real Prometheus, which scrapes the adapter's surface."""
+"""The alert rules and the dashboard's panels in a real Prometheus that scrapes the adapter's port."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support import monitoring
 
 pytestmark = [pytest.mark.real("root"), pytest.mark.alone]
 
-# What becomes of rules here; those that wait for their time are pending.
+# The states that the rules reach here. Rules with a ``for`` time are pending.
 EXPECTED = {
     "PullSecretJobSlow": "firing",
     "PullSecretJobHighFailureRate": "pending",
@@ -31,7 +31,7 @@ EXPECTED = {
 
 
 def work(recorder: MonitoringRecorder, number: int) -> None:
-    """A little of all that happens."""
+    """Record some of every kind of event."""
     recorder.event("com.example.reconcile")
     recorder.garbage("not_json")
     recorder.batch(3)
@@ -51,7 +51,7 @@ def work(recorder: MonitoringRecorder, number: int) -> None:
 
 
 async def unanswered(server: Prometheus) -> list[str]:
-    """The panels of which a query gives nothing to draw."""
+    """The panels with a query that returns no data."""
     return [
         f"{query.panel}: {query.expression}"
         for query in monitoring.queries()
@@ -86,7 +86,7 @@ def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_clust
             except TimeoutError:
                 pytest.fail("nothing to draw:\n" + "\n".join(missing))
 
-            # The seed's expression, as it is written there.
+            # The job contract's expression for a slow Job.
             (slow,) = await server.query("pullsecret_job_duration_seconds > 300")
             assert float(slow["value"][1]) == 400.0
             states: dict[str, str] = {}

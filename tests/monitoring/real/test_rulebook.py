@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The surface in ansible-rulebook's own process: its loop, its logging."""
+"""The monitoring port in ansible-rulebook's own process, with its event loop and its logging."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tools import env
 
 pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
 
-# Stands for cluster_events: it opens the surface as that does, and says a few things.
+# Stands in for cluster_events: it starts monitoring in the same way and logs a few lines.
 SOURCE = """
 import asyncio, logging, sys, types
 sys.path.append({collections!r})
@@ -67,7 +67,7 @@ def free_port() -> int:
 
 
 def command(directory: Path, port: int, form: str) -> list[str]:
-    """ansible-rulebook with the source, as JSON, which is YAML."""
+    """The command line of ansible-rulebook. The rulebook is written as JSON, which is valid YAML."""
     (directory / "sources").mkdir()
     (directory / "sources" / "surfaced.py").write_text(SOURCE.format(collections=str(COLLECTIONS_PATH)))
     for name, content in (
@@ -106,7 +106,7 @@ def test_probes_are_answered_and_both_logs_are_whole(tmp_path: Path, form: str) 
             )
         try:
             async with asyncio.timeout(120), aiohttp.ClientSession() as session:
-                # The rule has run, so the engine works beside the server.
+                # The rule has run: the engine works beside the HTTP server.
                 while "it went on" not in output.read_text():
                     assert process.returncode is None, output.read_text()
                     await asyncio.sleep(0.1)

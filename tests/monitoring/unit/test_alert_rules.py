@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Rules, dashboard and documentation name the metrics that there are, and all of them."""
+"""Rules, dashboard and documentation name exactly the metrics that exist."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALERTS = tables.table(PAGE, "alert", "severity", "it fires when", "what to do")
 
 
 def families(*, per_cluster: bool) -> dict[str, Metric]:
-    """What the registry gives when all has happened once, by the name in Prometheus."""
+    """All metric families by their Prometheus name, after each kind of event was recorded once."""
     recorder = MonitoringRecorder(per_cluster=per_cluster)
     recorder.event("type")
     recorder.garbage("kind")
@@ -42,7 +42,7 @@ def labels(metric: Metric) -> set[str]:
 
 
 def documented() -> Iterator[tuple[str, str, set[str]]]:
-    """Name, type and labels of each row of the table."""
+    """Name, type and labels of each row of the documentation's table."""
     for name, kind, said, _counts in METRICS:
         yield name.strip("`"), kind, set(tables.literals(said))
 
@@ -67,7 +67,7 @@ def test_rules_and_dashboard_name_metrics_that_there_are() -> None:
     expressions += [query.expression for query in monitoring.queries()]
     named = set().union(*map(monitoring.names, expressions))
     assert named <= there
-    # And the dashboard shows all of them.
+    # The dashboard shows all of them.
     assert named == there
 
 
@@ -86,7 +86,7 @@ def test_rules_and_dashboard_name_metrics_that_there_are() -> None:
         "pullsecret_secret_versions_created_total",
     ],
 )
-def test_seed_003s_names_are_there(name: str) -> None:
+def test_the_job_contracts_metric_names_exist(name: str) -> None:
     assert name in families(per_cluster=False)
 
 
@@ -102,7 +102,7 @@ def test_every_alert_is_on_the_page_and_in_the_tests() -> None:
         assert rule["annotations"]["summary"]
 
 
-def test_the_dashboard_has_seed_003s_panels() -> None:
+def test_the_dashboard_has_the_job_contracts_panels() -> None:
     rows: dict[str, list[str]] = {}
     for panel in monitoring.dashboard()["panels"]:
         if panel["type"] == "row":
@@ -133,7 +133,7 @@ def test_the_dashboard_can_be_laid_out() -> None:
         taken |= cells
         for target in panel.get("targets", ()):
             assert target["datasource"]["uid"] == panel["datasource"]["uid"] == "${datasource}"
-            # The variables that the dashboard has, and Grafana's own.
+            # The dashboard's own variables and Grafana's built-in ones.
             used = set(re.findall(r"\$(\w+)", target["expr"]))
             assert used <= {"namespace", "job", "__rate_interval", "__range"}
     assert {one["name"] for one in monitoring.dashboard()["templating"]["list"]} == {

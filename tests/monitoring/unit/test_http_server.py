@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What probes and Prometheus are answered."""
+"""The answers to health probes and to Prometheus."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Asked:
         self._url = url
 
     async def get(self, path: str, **headers: str) -> tuple[int, str, str]:
-        """Status, content type, body."""
+        """Returns status, content type and body."""
         async with self._session.get(self._url + path, headers=headers) as answer:
             return answer.status, answer.headers["Content-Type"], await answer.text()
 
@@ -72,7 +72,7 @@ def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() ->
             assert (await asked.ready())[0] == 503
             recorder.broker(True)
 
-            # Two runs; the first one hangs.
+            # Two runs overlap; the first one hangs.
             recorder.run_started()
             clock.now += 50
             recorder.run_started()
@@ -84,7 +84,7 @@ def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() ->
                 503,
                 {"status": "not ready", "problems": {"run": "has not ended for 61 s"}},
             )
-            # It lives all the same: to end it would end the run.
+            # It stays alive: a restart would end the run.
             assert (await asked.get("/healthz"))[0] == 200
             recorder.run_ended(None, 61.0)
             assert (await asked.ready())[0] == 200
@@ -149,7 +149,7 @@ def test_who_stops_reading_holds_up_nobody() -> None:
 
 
 def test_who_stops_reading_does_not_keep_it_from_ending(monkeypatch: pytest.MonkeyPatch) -> None:
-    # More than the buffers between the two take.
+    # More than the socket buffers on both sides hold.
     monkeypatch.setattr(server_module, "choose_encoder", lambda _accept: (lambda _: bytes(64 << 20), "a/b"))
 
     async def scenario() -> None:
@@ -206,7 +206,7 @@ def test_a_port_that_is_taken_is_a_word_of_the_configuration() -> None:
         ):
             await other.start()
         await server.close()
-        # It can be had again.
+        # The port is free again.
         await other.start()
         await other.close()
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source's log lines, beside ansible-rulebook's own."""
+"""The event source's log lines beside ansible-rulebook's own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
 @pytest.fixture
 def rulebook() -> Iterator[io.StringIO]:
-    """What ansible-rulebook makes of the root logger; gives what it writes."""
+    """Set up the root logger as ansible-rulebook does; yields the stream it writes to."""
     root = logging.getLogger()
     before, stream = root.level, io.StringIO()
     handler = logging.StreamHandler(stream)
@@ -38,7 +38,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_a_line_has_seed_003s_fields(rulebook: io.StringIO) -> None:
+def test_a_line_has_the_job_contracts_fields(rulebook: io.StringIO) -> None:
     stream = io.StringIO()
     undo = logs.configure_logging(stream=stream)
     LOGGER.info("Receiving from %s", "queue-sub", extra={"password": "never"})
@@ -53,7 +53,7 @@ def test_a_line_has_seed_003s_fields(rulebook: io.StringIO) -> None:
         "message": "Receiving from queue-sub",
     }
     assert (second["level"], second["message"]) == ("warn", "Two\nlines")
-    # Not a second time, as text.
+    # The line is not written a second time as text.
     assert rulebook.getvalue() == ""
 
 

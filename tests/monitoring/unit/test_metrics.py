@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is counted of runs, and what never becomes a series."""
+"""What the metrics count of runs, and which values never become a series."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def value(metrics: AdapterMetrics, name: str, **labels: str) -> float | None:
 
 
 def series(metrics: AdapterMetrics) -> set[str]:
-    """All series, as they are written, without their values."""
+    """All series in the exposition format, without their values."""
     lines = generate_latest(metrics.registry).decode().splitlines()
     return {line.rpartition(" ")[0] for line in lines if not line.startswith("#")}
 
 
-def test_a_run_is_counted_by_seed_003s_names() -> None:
+def test_a_run_is_counted_by_the_job_contracts_names() -> None:
     metrics = AdapterMetrics()
     metrics.count(
         result(
@@ -67,20 +67,20 @@ def test_a_run_is_counted_by_seed_003s_names() -> None:
     assert value(metrics, "job_run_seconds_count", result="success") == 1
     assert value(metrics, "job_run_seconds_bucket", result="failure", le="5.0") == 1
     assert value(metrics, "secret_versions_created_total") == 1
-    # The 503 of one Job; the other's 403 is not asked again.
+    # Only the 503 of the first Job is retried; the 403 of the other one is not.
     assert value(metrics, "job_retries_sum") == 1
     assert value(metrics, "job_retries_bucket", le="0.0") == 1
     assert value(metrics, "gcp_api_calls_total", operation="add_secret_version", status_code="503") == 1
     assert value(metrics, "gcp_api_calls_total", operation="get_secret", status_code="403") == 3
     assert value(metrics, "gcp_api_seconds_total", operation="get_secret", status_code="403") == 0.6
     assert value(metrics, "k8s_api_calls_total", operation="create_secret", status_code="201") == 1
-    # The longest mean of a Job: 0.6 s for three requests is longer than 0.1 s for one.
+    # The longest mean of a Job: 0.6 s for three requests (0.2 s each) is longer than 0.1 s for one.
     assert value(metrics, "gcp_api_duration_seconds", operation="get_secret") == pytest.approx(0.2)
     assert value(metrics, "k8s_api_duration_seconds", operation="create_secret") == 0.2
 
 
 def test_what_is_counted_first_has_a_rate_too() -> None:
-    """Prometheus sees no increase in a series that begins with 1."""
+    """Prometheus sees no increase when a series begins at 1, so every series starts at 0."""
     metrics = AdapterMetrics()
     before = series(metrics)
     metrics.count(
@@ -88,7 +88,7 @@ def test_what_is_counted_first_has_a_rate_too() -> None:
     )
     begun = {one for one in series(metrics) - before if "_total" in one}
     assert {one for one in begun if "_api_" not in one} == set()
-    # Of what is asked for, what nearly every Job asks for.
+    # Of the API calls, the successful ones that nearly every Job makes also start at 0.
     assert not [one for one in begun if 'status_code="20' in one]
 
 
@@ -159,12 +159,12 @@ def test_a_hostile_termination_message_makes_no_series(per_cluster: bool) -> Non
     for said in HOSTILE:
         metrics.count(result(row(job=said)))
     made = series(metrics) - known
-    # Where a wrong value goes: one word for all of them, with a right other half.
+    # A wrong value becomes ``other``; the other label of the pair may be right.
     assert all('"other"' in one for one in made), made
     assert len(made) < 10
     text = generate_latest(metrics.registry).decode()
     assert "NaN" not in text
-    # What comes after is still counted right.
+    # Later results are still counted correctly.
     before = value(metrics, "gcp_api_calls_total", operation="get_secret", status_code="200") or 0
     assert before < 100
     metrics.count(result(row(job=success())))
@@ -247,7 +247,7 @@ def test_all_kinds_of_our_errors_are_known() -> None:
         kind for text in texts for kind in re.findall(r'^    kind(?:: .*)? = "(\w+)"', text, re.MULTILINE)
     }
     assert len(kinds) > 12
-    # A run, or a Job, that was ended raises nothing.
+    # A stopped run or Job raises no error, so its kind has no class.
     assert kinds | {"stopped"} == KINDS
 
 
@@ -295,7 +295,7 @@ def test_kinds_of_events_are_few() -> None:
 
 
 def test_all_is_readable_by_those_who_read_json() -> None:
-    # Results come from JSON, which may hold what Python takes for a float.
+    # Results are parsed from JSON, which may contain NaN and Infinity.
     metrics = AdapterMetrics()
     metrics.count(json.loads('{"clusters": [{"id": "c", "job": {"duration_seconds": Infinity}}]}'))
     assert value(metrics, "job_run_seconds_count", result="failure") is None

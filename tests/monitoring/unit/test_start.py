@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The whole surface as the configuration has it."""
+"""Monitoring starts and stops as the configuration says."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
                     assert answer.status == 200
                     assert said in await answer.text()
             logger.info("a line")
-        # It can be had again, and what is logged now is nobody's.
+        # The port is free again, and later log lines are not written.
         async with start_monitoring(configuration(port)):
             pass
         logger.info("no line")

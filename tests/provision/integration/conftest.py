@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The world of the workflow tests."""
+"""Fixtures of the workflow tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.provision import World
 
 @pytest.fixture(scope="session", params=SERVERS)
 def server(request: pytest.FixtureRequest) -> Iterator[Api]:
-    """The management cluster's API server for the session: stand-in or real."""
+    """The management cluster's API server for the whole test run: a stand-in or a real one."""
     with api_server(request.param) as api:
         yield api
 
@@ -34,7 +34,7 @@ def world(
     ansible: Ansible,
     tmp_path: Path,
 ) -> Iterator[World]:
-    """A Secret Manager and a HyperFleet API of the test's own, and namespaces of its own."""
+    """A Secret Manager, a HyperFleet API and namespaces for this test only."""
     server.proxy.reset()
     world = World(server, secret_manager, hyperfleet, ansible, tmp_path)
     yield world

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a wrong description of clusters, and the options of the whole run, lead to."""
+"""Wrong cluster descriptions, and the options of the whole run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE = docker_config(quay_io="one")
 
 
 def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: World) -> None:
-    """What is wrong for either of the two places, or for the modules' own validation of arguments."""
+    """The errors are for either of the two places, or from the modules' own validation of arguments."""
     good = [world.cluster(), world.cluster()]
     wrong: dict[str, Any] = {
         "unknown key 'gcp_projectid'": {"gcp_projectid": "customer-prod-12345"},
@@ -65,7 +65,7 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
     some([(5, "a "), ("clusters.yml", "a string"), ({}, "a mapping")]),
 )
 def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: Any, kind: str) -> None:
-    """ansible-core 2.18 makes a string of the number."""
+    """ansible-core 2.18 converts the number to a string."""
     finished = world.provision({"clusters": clusters})
     assert finished.code != 0
     assert f"the clusters must be a list of mappings, not {kind}" in finished.output
@@ -74,7 +74,7 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
 
 @pytest.mark.exhaustive
 def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
-    """``clusters:`` without anything below it is null and says nothing."""
+    """``clusters:`` with nothing below it is null."""
     finished = world.provision({"clusters": None})
     assert finished.code != 0
     said = finished.result["msg"]
@@ -116,7 +116,7 @@ def test_a_directory_without_cluster_files_is_told(world: World) -> None:
 @pytest.mark.hardening(2)
 @pytest.mark.exhaustive
 def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> None:
-    """A new secret's replication is chosen once: a file's must not be passed over."""
+    """Replication can only be chosen when a secret is created, so a file's value must not be ignored."""
     europe, _path = world.cluster_file(replicationPolicy="user-managed:europe-west1,europe-west4")
     anywhere, _path = world.cluster_file()
     _cluster, wrong = world.cluster_file(replicationPolicy={"userManaged": {"replicas": []}})
@@ -134,7 +134,7 @@ def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> N
 
 
 def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None:
-    """Run beside the directory, so that messages have the path as it was given."""
+    """The run starts beside the directory, so that messages show the path as it was given."""
     fine = [world.cluster_file()[0], world.cluster_file()[0]]
     twin, path = world.cluster_file()
     (world.fleet / "twin.yaml").write_text(path.read_text())
@@ -163,7 +163,7 @@ def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None
 
 @pytest.mark.exhaustive
 def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> None:
-    """Ansible validates the role's variables first; the template is the README's."""
+    """Ansible validates the role's variables first. The role is the one of the README."""
     identity, _path = world.cluster_file()
     (world.fleet / "cut.json").write_text("{")
     files = "lookup('hyperfleet.pull_secret.cluster_files', '../fleet/', wantlist=True)"
@@ -186,12 +186,12 @@ def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> 
 
 @pytest.mark.exhaustive
 def test_files_are_read_once(world: World) -> None:
-    """What the files say at the beginning holds for the whole run."""
+    """The files are read once, at the beginning of the run."""
     identity, path = world.cluster_file()
     world.manager.faults.add("AddSecretVersion", delay=0.5)
     running = world.start({"clusters_dir": "../fleet"})
     until(lambda: world.manager.calls.count("CreateSecret") > 0, "the first call")
-    # The pull secret has been read by then; the file itself is only looked at again by a second reading.
+    # The pull secret has been read by now. Only a second reading would need the file.
     path.unlink()
     finished = running.wait()
     assert finished.code == 0, finished.output
@@ -223,7 +223,7 @@ def test_what_would_be_ignored_is_refused(world: World, variables: dict[str, Any
 
 @pytest.mark.exhaustive
 def test_empty_variables_say_nothing(world: World) -> None:
-    """A survey's empty fields, or what takes back a variable of the inventory."""
+    """For example a survey's empty fields, or a variable that overrides one of the inventory."""
     identity, _path = world.cluster_file()
     finished = world.provision({"clusters_dir": "../fleet", "clusters": "", "state": "", "labels": None})
     assert finished.code == 0, finished.output
@@ -234,7 +234,7 @@ def test_empty_variables_say_nothing(world: World) -> None:
 
 @pytest.mark.parametrize("source", some([{}, "/etc/pull-secret.json"]))
 def test_a_source_that_names_no_place_is_told(world: World, source: Any) -> None:
-    """An empty one is not the HyperFleet API's, and a path is not a place."""
+    """An empty source does not mean the HyperFleet API, and a path is not a source."""
     finished = world.provision({**world.cluster(), "source": source})
     assert finished.code != 0
     (row,) = rows(finished).values()
@@ -268,7 +268,9 @@ def test_the_management_cluster_is_down(world: World) -> None:
 
 @pytest.mark.exhaustive
 def test_defaults_of_the_action_group(world: World) -> None:
-    """module_defaults reach the modules, and the role, which has variables for that, is not upset by them."""
+    """module_defaults apply to the modules. They do not break the role, which has variables for the same
+    options.
+    """
     cluster = world.cluster()
     group: dict[str, Any] = {
         "gcp": {"endpoint": f"http://{world.manager.grpc}"},
@@ -307,7 +309,7 @@ def test_defaults_of_the_action_group(world: World) -> None:
             ],
         }
     ]
-    # Without these the modules would find the lab by themselves.
+    # Without these variables the modules cannot find the lab by themselves.
     for name in ("KUBECONFIG", "SECRET_MANAGER_EMULATOR_HOST"):
         world.ansible.env[name] = ""
     finished = world.ansible.playbook(play)
@@ -316,13 +318,13 @@ def test_defaults_of_the_action_group(world: World) -> None:
         finished.of(name)[0]["targets"][0]["digest"]
         for name in ("gcp_pull_secret", "k8s_pull_secret", "dockerconfig_merge")
     ]
-    assert len(set(digests)) == 1, "one key, one meaning, one digest"
+    assert len(set(digests)) == 1, "the same key for all targets gives the same digest"
     assert world.placed_config(cluster) == ONE
     assert rows(finished)[cluster["cluster_id"]]["version"] == "1"
 
 
 def test_options_of_the_whole_run_reach_both_modules(world: World) -> None:
-    """Seen by what cannot work: an endpoint without a server, a kubeconfig that is not there."""
+    """Each option is set to something that fails: an endpoint without a server, a missing kubeconfig."""
     cluster = world.cluster()
     missing = {"endpoint": "http://127.0.0.1:9"}
     lab = world.ansible.env.pop("SECRET_MANAGER_EMULATOR_HOST")

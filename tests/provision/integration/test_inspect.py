@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbook ``inspect``: what is where, what differs, and what belongs to no cluster of the list."""
+"""The playbook ``inspect``: what is stored where, what differs, and which secrets no listed cluster owns."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _merge(world: World, cluster: dict[str, Any], patch: dict[str, Any]) -> None
 
 
 def add_version(world: World, cluster: dict[str, Any], config: Any) -> Any:
-    """As somebody does who does not use this collection."""
+    """Add a version without this collection, as another tool would."""
     record = world.manager.store.find(PROJECT, f"hyperfleet-{cluster['cluster_id']}-pull-secret")
     assert record is not None
     return world.manager.store.add_version(record, json.dumps(config).encode(), crc=None, checked=True)
@@ -89,7 +89,7 @@ def test_a_fleet_is_looked_at_without_a_write_or_a_value(world: World) -> None:
 
     fleet = {"clusters": [*clusters, foreign, never, wrong]}
     finished = inspect(world, fleet)
-    assert finished.code != 0, "one is described wrongly"
+    assert finished.code != 0, "one cluster's description is wrong, so the run must fail"
     assert found(finished)["changed"] is False
     assert world.api.writes() == []
     assert world.manager.calls.count("AccessSecretVersion") == 6
@@ -159,7 +159,7 @@ def test_what_a_list_no_longer_names_is_listed(world: World) -> None:
     assert finished.code == 0, finished.output
     listed = {(one["place"], one["cluster_id"]) for one in found(finished)["unlisted"]}
     ours = {cluster["cluster_id"] for cluster in (kept, dropped, renamed)}
-    # The real API server is shared with other tests.
+    # Other tests use the real API server at the same time.
     assert {one for one in listed if one[1] in ours} == {
         (secret(dropped), dropped["cluster_id"]),
         (placed(dropped), dropped["cluster_id"]),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs that are killed, and runs at the same time: nothing is lost and nothing is done twice."""
+"""Killed runs and concurrent runs: nothing is lost and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ MANY = 60
 def until(condition: Callable[[], Any], what: str) -> None:
     deadline = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < deadline, f"waited in vain: {what}"
+        assert time.monotonic() < deadline, f"timed out waiting for {what}"
         time.sleep(0.01)
 
 
 def kill_all(pid: int) -> list[int]:
-    """SIGKILL for the whole family, the parent first."""
+    """Send SIGKILL to a process and its descendants, the parent first."""
     members = family(pid)
     for member in members:
         try:
@@ -55,27 +55,29 @@ def test_killed_in_the_middle_and_run_again(world: World) -> None:
     running = world.start(variables)
     until(lambda: sum(map(world.versions, clusters)) >= MANY // 3, "a third of the versions")
     members = kill_all(running.process.pid)
-    assert len(members) > 1, "the module was killed as well"
+    assert len(members) > 1, "the module's process must have been killed too"
     killed = running.wait()
     assert killed.code == -signal.SIGKILL
     before = sum(map(world.versions, clusters))
-    assert 0 < before < MANY, "it was in the middle"
+    assert 0 < before < MANY, "the run must have been killed in the middle"
 
-    # Again, and killed in the second half.
+    # The second run is killed in its second half.
     world.manager.faults.clear()
     world.api.faults.add(verb="create", delay=0.05, times=None)
     running = world.start(variables)
     until(lambda: world.api.calls.count("create") >= MANY // 3, "a third of the Secrets")
     kill_all(running.process.pid)
     running.wait()
-    assert any(world.placed(cluster) is None for cluster in clusters), "it was in the middle"
+    assert any(world.placed(cluster) is None for cluster in clusters), (
+        "the run must have been killed in the middle"
+    )
 
     world.api.faults.clear()
     finished = world.provision(variables)
     assert finished.code == 0, finished.output
     check_each_once(world, clusters)
     assert recap(world.provision(variables))["changed"] == 0
-    assert not list(world.ansible.directory.rglob("pull-secret-*")), "what killed runs left is removed"
+    assert not list(world.ansible.directory.rglob("pull-secret-*")), "killed runs left files behind"
 
 
 @pytest.mark.exhaustive
@@ -100,7 +102,7 @@ def test_a_slow_batch_shows_how_far_it_is(world: World) -> None:
     assert all(0 < int(number) <= 12 for number in shown)
 
 
-# Another name of the same Python: the collection cannot know, and starts a module process.
+# Another path to the same Python: the collection cannot know that, and starts a module process.
 ANOTHER_PYTHON = {"ansible_python_interpreter": str(Path(sys.executable).with_name("python3"))}
 
 
@@ -129,23 +131,23 @@ def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: Wo
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 @pytest.mark.exhaustive
 def test_a_playbook_that_is_ended_leaves_nobody_behind(world: World, number: signal.Signals) -> None:
-    """As Ctrl-C does, a supervisor, or the kernel: what is begun is finished, and the worker ends, too."""
-    # So many that the worker's answer would fill a pipe that nobody reads any more.
+    """By Ctrl-C, a supervisor or the kernel: the worker finishes what it has begun and ends too."""
+    # So many clusters that the worker's result would fill a pipe that nobody reads any more.
     clusters = [world.cluster() for _number in range(300)]
     variables = {"clusters": clusters, "provision_concurrency": 4}
     fault = world.manager.faults.add("AddSecretVersion", delay=0.2)
     running = world.start(variables)
     until(lambda: fault.hits >= 8, "some versions")
     members = family(running.process.pid)
-    assert len(members) == 2, "a worker, and no module process"
+    assert len(members) == 2, "expected one worker and no module process"
     running.process.send_signal(number)
     assert running.wait().code != 0
     until(lambda: not any(Path(f"/proc/{member}").exists() for member in members), "the worker's end")
     begun = fault.hits
-    # Only what was begun was done, and none of it by halves.
+    # Only what was begun was done, and it was done completely.
     assert begun < len(clusters)
     assert sum(map(world.versions, clusters)) == begun
     world.manager.faults.clear()
-    # Not one of them had to wait for a claim of the run before.
+    # No cluster has to wait for a claim of the previous run.
     assert world.provision({**variables, "provision_concurrency": 16, "provision_timeout": 15}).code == 0
     check_each_once(world, clusters)

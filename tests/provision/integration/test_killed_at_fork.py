@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ansible-playbook is killed right after it has forked a worker: the worker does nothing and ends."""
+"""ansible-playbook is killed right after it has forked a worker: the worker changes nothing and ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LIMIT = 60
 
 @dataclass
 class World:
-    """``directory`` is where a task's files would be."""
+    """``directory`` holds the files of the tasks."""
 
     ansible: Ansible
     store: SecretManagerLab
@@ -43,7 +43,7 @@ class World:
     directory: Path
 
     def touched(self) -> dict[str, int]:
-        """What a worker has done."""
+        """Counts of what the worker has done."""
         return {
             "files": len(list(self.directory.iterdir())),
             "Secret Manager": self.store.calls.count(),
@@ -78,7 +78,7 @@ def world(
 def arguments(world: World, action: str) -> dict[str, Any]:
     files, source = world.directory, {"env": "PULL_SECRET_DATA"}
     given: dict[str, dict[str, Any]] = {
-        # Its answer would fill a pipe.
+        # Its result would fill a pipe.
         "dockerconfig_merge": {
             "source": source,
             "targets": [{"id": f"{number}", "dest": str(files / f"{number}")} for number in range(1000)],
@@ -95,7 +95,7 @@ def arguments(world: World, action: str) -> dict[str, Any]:
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[Path]:
-    """Where the worker's process id will be; the worker is ended with the test."""
+    """The file for the worker's process id. The worker is killed at the end of the test."""
     path = tmp_path / "worker"
     yield path
     if path.exists() and is_running(int(path.read_text())):
@@ -143,7 +143,7 @@ def test_a_worker_without_its_playbook_does_nothing(
         "KILLED_AT_FORK_ACTION": action,
         "KILLED_AT_FORK_SIGNAL": str(int(number)),
     }
-    # Its output is the worker's, too: whoever waited for its end would wait for the worker's.
+    # The worker inherits the output, so waiting for the end of the output would wait for the worker.
     running = world.ansible.start_module(
         f"hyperfleet.pull_secret.{action}", arguments(world, action), env=environment
     )
@@ -151,7 +151,7 @@ def test_a_worker_without_its_playbook_does_nothing(
     pid = int(worker.read_text())
     deadline = time.monotonic() + LIMIT
     while is_running(pid):
-        assert time.monotonic() < deadline, f"the worker is still there, after {world.touched()}"
+        assert time.monotonic() < deadline, f"the worker is still running, after {world.touched()}"
         time.sleep(0.02)
     assert world.touched() == before
     running.wait()

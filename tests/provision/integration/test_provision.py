@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The main job: workflows 1 and 2 of seed 003, by the playbook that people start."""
+"""The playbook ``provision``: create, rotate and remove pull secrets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TWO = docker_config(quay_io="two")
 @at_once_and_late(fast=False)
 @pytest.mark.exhaustive
 def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
-    """The default source: spec.pullSecret.data of the cluster."""
+    """The default source is the cluster's spec.pullSecret.data."""
     cluster = world.cluster()
     identity = cluster["cluster_id"]
     spec = {"provider": "gcp", "pullSecret": {"data": json.dumps(ONE)}}
@@ -61,7 +61,7 @@ def test_one_cluster_can_be_removed_by_variables(world: World) -> None:
 
 
 def test_a_play_can_ask_for_check_mode_itself(world: World) -> None:
-    """``ansible_check_mode`` says nothing of the keyword, only of the command line."""
+    """``ansible_check_mode`` only reflects the command line, not the keyword ``check_mode``."""
     cluster = world.cluster()
     play = {
         "hosts": "localhost",
@@ -87,13 +87,13 @@ def test_a_play_can_ask_for_check_mode_itself(world: World) -> None:
 
 @at_once_and_late(fast=False)
 def test_a_fleet_from_check_to_rotation(world: World) -> None:
-    """--check --diff, the real run, the no-op, one rotated, one drifted, one deleted."""
+    """--check --diff, the real run, a run without changes, then one rotated, one drifted, one deleted."""
     clusters = [world.cluster() for _number in range(5)]
     variables = {"clusters": clusters}
     checked = world.provision(variables, check=True, diff=True)
     assert checked.code == 0, checked.output
     assert "5 clusters: 5 would change, 0 would fail" in checked.stdout
-    assert "registry quay.io" in checked.stdout, "the diff names registries"
+    assert "registry quay.io" in checked.stdout, "the diff must name the registries"
     assert auth("one") not in checked.output
     assert all(world.versions(cluster) == 0 and world.placed(cluster) is None for cluster in clusters)
     assert world.api.writes() == []
@@ -152,7 +152,7 @@ def test_a_list_can_mix_states(world: World) -> None:
 
 @at_once_and_late(fast=False)
 def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
-    """A directory of files: broken JSON, a broken pull secret, somebody else's secret, no namespace."""
+    """A directory with a broken JSON file, a broken pull secret, a foreign secret and a missing namespace."""
     good, _path = world.cluster_file()
     last, _path = world.cluster_file()
     _broken, path = world.cluster_file()
@@ -188,7 +188,7 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
     assert f"namespace clusters-{homeless} does not exist" in table[homeless]["reason"]
     assert "quay.io" in table[invalid]["reason"]
     assert "shop-team" in table[foreign]["reason"]
-    assert table[homeless]["secret_manager"] == "created, version added", "what could be done was"
+    assert table[homeless]["secret_manager"] == "created, version added", "not stored"
     for name in (good, last):
         assert world.versions(name) == 1
         assert world.placed_config(name) == ONE
@@ -201,7 +201,7 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
         assert f"{name} failed: " in finished.stdout
     assert "example-value" not in finished.output
 
-    # The causes are gone: the next run does the rest and nothing twice.
+    # The causes are removed: the next run does the rest, and nothing twice.
     path.unlink()
     (world.fleet / f"{invalid}.json").unlink()
     (world.fleet / f"{foreign}.json").unlink()

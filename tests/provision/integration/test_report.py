@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report by itself, over results as the two modules register them."""
+"""The report module alone, over results as the two modules register them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One cluster, one description: what the fields say, and errors in the words of each way in."""
+"""One cluster description for all interfaces; errors name the fields as each interface does."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_a_variable_and_an_option_mean_one_field() -> None:
         assert len(names) == len(set(names))
     words = words_of("name")
     assert (words["project"], words["name"]) == ("gcp_project_id", "k8s_secret_name")
-    # One option of both modules is one field, or it could not be named.
+    # Options of the two modules with the same name must mean the same field.
     for name, option in OPTIONS.items():
         assert all(words[called] == name for called in (option.store, option.place) if called)
 
 
 def test_two_ways_in_describe_one_cluster() -> None:
-    """But for what only the Job fills in: both names, the policy, and where its docker config is."""
+    """Except for what only the Job fills in: both names, the policy and the source of its docker config."""
     listed = with_secret_names(
         read_cluster(
             {

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Clusters from their files: everything of them but their pull secrets."""
+"""Cluster descriptions from files. Their pull secrets are not read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 def read(*terms: Path, **options: Any) -> list[dict[str, Any]]:
-    """The lookup as Ansible runs it, but for Ansible's own loading of options."""
+    """Call the lookup as Ansible does, except for Ansible's own loading of options."""
     documented = yaml.safe_load(cluster_files.DOCUMENTATION)["options"]
     values = {name: option.get("default") for name, option in documented.items()} | options
     plugin = cluster_files.LookupModule()
@@ -49,7 +49,7 @@ def written(path: Path, document: Any = None) -> Path:
 
 
 def shown(path: Path) -> str:
-    """Long paths are cut to the file's name in messages."""
+    """The path as messages show it: long ones are cut to the file's name."""
     return str(path) if len(str(path)) < 80 else path.name
 
 
@@ -154,7 +154,7 @@ def test_a_namespace_that_is_none_is_refused_by_its_path(tmp_path: Path, wrong: 
 
 
 def test_the_placement_decides_the_namespace(tmp_path: Path) -> None:
-    """Where seed 003 says that the placement adapter writes it."""
+    """The job contract says that the placement adapter writes it there."""
     placed = {**DOCUMENT, "status": {"adapters": {"placement": {"data": {"namespace": "placed-here"}}}}}
     assert read(written(tmp_path / "a.json", placed))[0]["management_namespace"] == "placed-here"
 
@@ -206,7 +206,7 @@ def test_a_broken_file_is_a_problem_of_its_own(
     told = said.format(kind=Path(name).suffix[1:].upper())
     found = read(tmp_path)
     assert set(found[0]) == {"cluster_id", "problem"}
-    # What is neither has a line.
+    # A file that is neither JSON nor YAML is reported with a line number.
     assert found[0]["problem"].partition(" (line ")[0] == f"{shown(tmp_path / name)} {told}"
     assert found[1]["cluster_id"] == "cls-1"
     assert [checked.problem for checked in check_cluster_list(found)] == [found[0]["problem"], None]
@@ -235,7 +235,7 @@ def test_what_cannot_be_read_is_a_problem_of_its_own_and_nothing_hangs(tmp_path:
 
 
 def test_a_file_that_may_not_be_read_is_a_problem_of_its_own(tmp_path: Path) -> None:
-    """Whoever runs the tests may read every file."""
+    """The error is simulated: root, who may run the tests, can read every file."""
     path = written(tmp_path / "a.json")
     with mock.patch.object(
         cluster_files, "read_regular", side_effect=PermissionError(errno.EACCES, "Permission denied")

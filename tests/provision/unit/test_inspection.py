@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How two places' contents differ, in words, and the table that shows it."""
+"""The differences between the two places in words, and the table that shows them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ONE, _TWO = config("one"), config("two")
 def stored(
     *states: str, configs: dict[str, DockerConfig] | None = None, problem: str | None = None
 ) -> FoundStored:
-    """The states of the versions, from the first."""
+    """A stored secret with versions in these states, oldest first."""
     versions = [VersionMetadata(str(number), state) for number, state in enumerate(states, start=1)][::-1]
     return FoundStored(SecretMetadata(_SECRET, _SECRET, _OURS), problem, versions, configs or {})
 
@@ -86,7 +86,7 @@ _TWO_VERSIONS = stored("enabled", "enabled", configs={"2": _TWO})
         ({"stored": stored("enabled", problem="belongs to cluster b")}, [f"{_SECRET} belongs to cluster b"]),
         ({"source": _TWO}, ["the source holds another pull secret than version 1"]),
         ({"source": _ONE}, []),
-        # Without values, by number.
+        # Without digests the version numbers are compared.
         ({"stored": stored("enabled"), "placed": placed(None), "digests": False}, []),
         (
             {"stored": stored("enabled", "enabled"), "placed": placed(None), "digests": False},
@@ -129,7 +129,7 @@ def test_a_small_fleet_is_not_paced_and_a_large_one_is() -> None:
     large = Pace(301, threading.Event())
     for _call in range(3):
         large.wait(Deadline(60))
-    assert time.monotonic() - begun >= 0.24, "60 s / 500, twice"
+    assert time.monotonic() - begun >= 0.24, "three calls at 500 in 60 s take two intervals"
 
 
 def test_the_table() -> None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names, labels and annotations of seed 003, and whose an object is."""
+"""Names, labels and annotations of the job contract, and the owner of an object."""
 
 from __future__ import annotations
 

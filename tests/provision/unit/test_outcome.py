@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is printed of a target: actions that happened, registries, keyed digests, no value."""
+"""A target's result shows actions, registries and keyed digests, and no secret value."""
 
 from __future__ import annotations
 

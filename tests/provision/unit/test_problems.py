@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong with a cluster is found before anything is written, and stays with that cluster."""
+"""A problem with one cluster is found before anything is written, and does not affect the others."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_many_that_share_one_secret_are_counted() -> None:
 
 def test_a_cluster_can_bring_its_problem_along() -> None:
     told = {"cluster_id": "x.json", "problem": "fleet/x.json cannot be read: Permission denied"}
-    # It has no id of its own that another cluster's could be mixed up with.
+    # Its file name must not clash with another cluster's id.
     clusters = [cluster(1), told, cluster(2, cluster_id="x.json")]
     assert problems(*clusters)["cluster 3"].startswith("cluster_id must be at most 63 lower case")
     assert check_cluster_list(clusters)[1].problem == told["problem"]

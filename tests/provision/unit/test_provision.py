@@ -80,7 +80,7 @@ def test_a_cluster_becomes_a_target_of_kubernetes_that_reads_the_stored_version(
     ]
 
 
-# A value that says its key, or whose type or rules leave no room for that.
+# Each value contains the name of its key, where the key's type and rules allow it.
 FULL: dict[str, Any] = {
     **{key: f"value-of-{key.replace('_', '-')}" for key in CLUSTER_KEYS},
     "cluster_id": "cls-1",
@@ -111,7 +111,7 @@ FULL: dict[str, Any] = {
 
 def test_every_key_of_a_cluster_reaches_an_option_that_a_module_has() -> None:
     reached: set[str] = set()
-    # No cluster can have all keys at once.
+    # Some keys exclude each other, so three clusters cover all keys.
     for without in ({"source", "restore_version", "kms_key"}, {"layers"}, {"source", "layers"}):
         full = {key: value for key, value in FULL.items() if key not in without}
         if "kms_key" in full:
@@ -181,7 +181,7 @@ def test_absent_needs_no_source() -> None:
 
 @pytest.mark.parametrize("known", [{}, {"version": "4"}])
 def test_check_mode_reads_what_is_not_stored_yet_at_its_source(known: dict[str, str]) -> None:
-    """Whoever asked for it, and how: a version that was not written has no number."""
+    """A version that was not written has no number, so check mode cannot read it."""
     stored = {"targets": [{"id": "cls-1", "place": PLACE, "changed": True, **known}]}
     (target,) = kubernetes_targets([CLUSTER], stored)
     assert list(target["source"]) == (["gcp"] if known else ["hyperfleet"])
@@ -243,7 +243,7 @@ def test_a_row_of_a_cluster_that_failed(
 
 
 def test_one_cluster_by_variables_can_have_every_key() -> None:
-    """The playbook makes one cluster of the variables of the same names."""
+    """The playbook builds one cluster from the variables of the same names."""
     play = yaml.safe_load((Path(__file__).parents[3] / "playbooks" / "provision.yml").read_text())[0]
     variables = play["vars"]["provision_cluster_variables"]
     assert variables == "{{ query('hyperfleet.pull_secret.cluster_variables') }}"
@@ -270,7 +270,7 @@ def test_a_step_that_ended_early_is_quoted() -> None:
 
 
 def test_a_cluster_that_changed_between_the_steps_is_one_failed_row() -> None:
-    """A variable may be another one when it is evaluated again; the other clusters go on."""
+    """Ansible may evaluate a variable again and get another value. The other clusters continue."""
     changed = {**CLUSTER, "cluster_id": "cls-2", "k8s_immutable": "perhaps"}
     stored = {"targets": [{"id": name, "place": PLACE, "version": "1"} for name in ("cls-1", "cls-2")]}
     (target,) = kubernetes_targets([CLUSTER, changed], stored)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A server that answers a byte at a time holds nobody for longer than the time limit of a call."""
+"""A server that answers one byte at a time delays a call no longer than the call's time limit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ANSWER = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
     b"X-Padding: " + b"x" * 100 + b"\r\n\r\n{}"
 )
-# No byte is late, and the whole is: a call that does not keep to its limit gets its answer in the end.
+# Every byte comes in time, but all of them take too long. Without the limit a call would get its answer.
 _LIMIT, _PACE = 0.5, 0.05
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A request ends in its time, in whichever part of it the server, or a proxy, is slow."""
+"""A request keeps its time limit whichever part of it the server or a proxy slows down."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.tra
 from tests.support.login import TlsFront
 from tests.support.slow_servers import dripping, serving
 
-# No byte is late, and the whole is.
+# Every byte comes in time, but all of them take too long.
 _SECONDS, _MUCH = 0.5, 10.0
 _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -36,7 +36,7 @@ def silent(connection: socket.socket) -> None:
 
 
 def deaf(connection: socket.socket) -> None:
-    """Reads nothing, and is not there for ever."""
+    """Read nothing, for a limited time."""
     connection.settimeout(_MUCH)
     threading.Event().wait(_MUCH)
 
@@ -98,7 +98,7 @@ def test_a_proxy_that_answers_a_little_at_a_time() -> None:
 
 
 def test_a_request_s_time_is_not_the_next_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the same connection, whose socket has the first request's short time; the second may take long."""
+    """Both requests use the same connection. Its socket still has the first request's short timeout."""
     short, long = 5.0, 60.0
     sockets: list[socket.socket] = []
 
@@ -113,7 +113,7 @@ def test_a_request_s_time_is_not_the_next_one_s(monkeypatch: pytest.MonkeyPatch)
         connection.recv(65536)
         connection.sendall(_OK)
         connection.recv(65536)
-        # The answer comes once the client waits longer for it than for the first, and else too late.
+        # Answer once the client's timeout is longer than the first one's, or after that time has passed.
         limit = time.monotonic() + short
         while (sockets[0].gettimeout() or 0) <= short and time.monotonic() < limit:
             time.sleep(0.01)
@@ -167,7 +167,7 @@ def test_headers_and_body_are_one_write_and_the_base_s_path_comes_first(
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("proxy", [None, "http", "https"])
 def test_a_forbidden_address_is_sent_nothing(scheme: str, proxy: str | None) -> None:
-    """Neither a request nor the beginning of TLS, and a proxy there is not asked for a tunnel."""
+    """It gets neither a request nor a TLS handshake, and no proxy is asked for a tunnel to it."""
     received: list[bytes] = []
     closed = threading.Event()
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many targets in one process: order, concurrency, failures, progress, an orderly end."""
+"""A batch of targets in one process: order, concurrency, failures, progress and an orderly stop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_results_are_in_the_targets_order() -> None:
     first, last = threading.Event(), threading.Event()
 
     def work(number: int) -> int:
-        # The first target ends after the last one.
+        # The first target finishes last.
         if number == 0:
             assert last.wait(10)
             first.set()
@@ -73,7 +73,7 @@ def test_one_failure_stays_one_failure() -> None:
     assert results[0] == 0
     assert results[1] == Failure("not_found", "not there", "look elsewhere")
     assert results[3] == 3
-    # What is not ours is told by its type and line: its text may hold a value.
+    # An error of another library is reported by type and line only: its text may contain a secret.
     assert results[2].kind == "internal"
     assert "ValueError at test_batch.py:" in results[2].message
     assert "example-password" not in repr(results[2])
@@ -94,7 +94,7 @@ def test_once_stopped_no_target_is_begun_and_what_is_begun_is_finished() -> None
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> None:
-    # A shell starts what runs in the background with SIGINT ignored.
+    # A shell starts background processes with SIGINT ignored.
     given = signal.signal(number, signal.SIG_DFL)
     stop = threading.Event()
 
@@ -116,7 +116,7 @@ def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> N
 
 @pytest.mark.hardening(13)
 def test_a_signal_may_come_while_the_run_is_being_stopped() -> None:
-    """As Ctrl-C and the SIGTERM that ansible-playbook sends its workers then."""
+    """For example SIGTERM, which ansible-playbook sends to its workers after Ctrl-C."""
     given = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     stop = threading.Event()
 
@@ -127,7 +127,7 @@ def test_a_signal_may_come_while_the_run_is_being_stopped() -> None:
     try:
         with stop_on_signals(stop) as came:
             signal.alarm(10)
-            # ``set`` and ``wait`` hold it for a moment.
+            # ``set`` and ``wait`` hold this lock for a moment.
             with stop._cond:  # type: ignore[attr-defined]
                 os.kill(os.getpid(), signal.SIGTERM)
                 os.kill(os.getpid(), signal.SIGTERM)

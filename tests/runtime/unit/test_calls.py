@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is counted of the requests to the places."""
+"""Counting of the requests to Google, Kubernetes and HyperFleet."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_no_call_is_lost_between_threads() -> None:
 
 
 def test_what_was_taken_back_before_is_taken_back() -> None:
-    """What one run of several asked: the others' are taken back first, and all is counted after it."""
+    """To count only its own calls, a run subtracts the earlier ones first and adds the total later."""
     before, after = Calls(), Calls()
     before.add(Calls.GCP, "get_secret", "200", 3, 6.0)
     after.merge(before)
@@ -89,4 +89,4 @@ def test_what_was_taken_back_before_is_taken_back() -> None:
     run.merge(after)
     assert [(entry["count"], entry["seconds"]) for entry in run.of(Calls.GCP)] == [(1, 0.5)]
     run.add(Calls.GCP, "get_secret", "200", 0, -0.6)
-    assert run.of(Calls.GCP)[0]["seconds"] == 0.0, "each of many sums is rounded on its way"
+    assert run.of(Calls.GCP)[0]["seconds"] == 0.0, "a rounding error must not make the sum negative"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pool of clients, and two threads that import two cloud libraries at the same moment."""
+"""The pool of clients; two threads import two cloud libraries at the same moment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 
-# Each of the two libraries imports requests. Without the lock one of the threads gets half of it.
+# Both libraries import requests. Without the lock one thread would get a half-imported module.
 _TWO_THREADS = """
 import sys, threading
 sys.path[:0] = %r
@@ -128,7 +128,7 @@ def test_a_connection_that_hangs_holds_up_no_other() -> None:
 
 
 def test_nobody_waits_longer_than_he_may_himself() -> None:
-    """Two slow connections, say a source's and a target's, do not double a target's limit."""
+    """Two slow connections, for example the source's and the target's, must not double a target's limit."""
     gate = threading.Event()
 
     def make(_connection: str) -> bool:
@@ -140,13 +140,13 @@ def test_nobody_waits_longer_than_he_may_himself() -> None:
             pool.get("a", Deadline(0.1))
     finally:
         gate.set()
-    # That one was out of time says nothing of the connection.
+    # A timeout of one caller says nothing about the connection.
     assert pool.get("a", Deadline(60)) is True
 
 
 def test_only_imports_are_under_the_lock_that_all_places_share() -> None:
     def free() -> bool:
-        """Asked in a thread of its own, since the lock may be taken twice by one."""
+        """Runs in another thread: the lock is reentrant."""
         found: list[bool] = []
 
         def take() -> None:
@@ -192,7 +192,7 @@ def test_a_library_that_ends_the_process_ends_one_connection() -> None:
     "error", [WrongOption("headers", "is empty"), Unavailable("no answer", "wait")], ids=repr
 )
 def test_who_asks_again_gets_the_same_error(error: PullSecretError) -> None:
-    """Each of them a copy: it is raised in several threads."""
+    """Each caller gets a copy, because several threads raise it."""
 
     def make(_key: str) -> object:
         raise error

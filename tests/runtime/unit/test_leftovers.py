@@ -44,7 +44,7 @@ def names(path: Path) -> list[str]:
 def test_files_of_runs_that_are_gone_are_removed(tmp_path: Path, gone: int) -> None:
     own = directory(tmp_path, os.getpid(), PROGRESS)
     left = directory(tmp_path, gone, KEY, PROGRESS, PROGRESS + ".new", "not-ours", KEY + "-not")
-    # Its random part may begin with digits.
+    # The random part of the name may begin with digits.
     digits = directory(tmp_path, gone, KEY, random="12345678")
     running = directory(tmp_path, os.getppid(), KEY, PROGRESS)
     for _time in range(2):
@@ -89,7 +89,7 @@ def test_a_directory_that_is_not_there_is_no_problem(tmp_path: Path) -> None:
 
 @pytest.mark.hardening(14)
 def test_the_digest_key_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory that is full, or not there, is no problem, and a killed run leaves no key."""
+    """A missing or full directory is no error, and a killed run leaves no key."""
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path / "nowhere"))
     made = batch_action.with_digest_key({"id": "cls-1"})
     assert made == batch_action.with_digest_key({"id": "cls-1"})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lists in pages end, whatever a server says of the next one."""
+"""Reading a paged list ends, whatever next-page token a server returns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.pag
 
 
 def server(following: Callable[[str], Any], items: int = 1) -> tuple[Callable[[str], Any], list[str]]:
-    """Pages whose next tokens are made of their own, and the tokens that were asked for."""
+    """A function that returns pages, each with the token that ``following`` gives, and the list of requested
+    tokens.
+    """
     asked: list[str] = []
 
     def page(token: str) -> tuple[list[str], Any]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The standard library's way to the places: connections that are kept, addresses."""
+"""The client on the standard library: persistent connections and addresses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nRetry-After: 3\r\n\r\nok"
 
 
 class Server:
-    """Answers ``per_connection`` requests on each connection, and closes it without a word."""
+    """Answers ``per_connection`` requests on each connection, then closes it without notice."""
 
     def __init__(self, per_connection: int) -> None:
         self.requests: list[str] = []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A worker process and the process that forked it, which is killed at any time."""
+"""A worker process whose parent may be killed at any time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.lab.supervisor import is_running
 pytestmark = pytest.mark.hardening(13)
 
 LIMIT = 60
-# The parent forks a worker as ansible-core does, and the worker's id is printed once it is at work.
+# The parent forks a worker as ansible-core does. It prints the worker's id once the worker is running.
 PARENT = """
 import multiprocessing, os, sys, threading, time
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import playbook_process
@@ -63,7 +63,7 @@ process.join()
     ("at", "said"), [("waiting", ""), ("stopping", "finished"), ("finishing", "finished"), ("sending", "")]
 )
 def test_a_worker_ends_with_its_parent(at: str, said: str) -> None:
-    """What has begun is finished, also where the parent is killed while the worker sends its result."""
+    """The worker finishes what has begun, also when the parent is killed while the worker sends its result."""
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, at],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -78,7 +78,7 @@ def test_a_worker_ends_with_its_parent(at: str, said: str) -> None:
         parent.wait(LIMIT)
         deadline = time.monotonic() + LIMIT
         while is_running(worker):
-            assert time.monotonic() < deadline, "the worker is still there"
+            assert time.monotonic() < deadline, "the worker is still running"
             time.sleep(0.02)
         assert parent.stdout.read().strip() == said
     finally:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reading a file that anybody may have put there."""
+"""Reading a file that any user may have put there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_it_is_read_whole(tmp_path: Path, size: int) -> None:
 
 
 def test_one_that_says_no_size_is_read_whole() -> None:
-    """As the kernel's own files do."""
+    """The kernel's own files report the size 0."""
     content, _mode = read_regular("/proc/self/status")
     assert content.startswith(b"Name:")
     assert content.endswith(b"\n")

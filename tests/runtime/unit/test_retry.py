@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trying again: which errors, how often, how long between, and never past the limit."""
+"""Retries: which errors, how often, how long the pauses are, and never past the time limit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.ret
 
 
 class Clock:
-    """A clock that only waiting moves."""
+    """A clock that advances only by waiting."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -93,7 +93,7 @@ def _asking(*seconds: float | None) -> list[Unavailable]:
 def test_a_place_is_not_asked_sooner_than_it_wants(clock: Clock) -> None:
     calls = Calls(*_asking(5, 1, None, 9))
     _retrier(clock).call(calls, deadline=Deadline(1000), api_timeout=10)
-    # Not sooner than the policy either.
+    # It also waits at least as long as the retry policy says.
     assert clock.pauses == [5, 2, 4, 9]
 
 
@@ -139,7 +139,7 @@ def test_five_tries_are_the_default_and_the_last_error_is_told(clock: Clock) -> 
     with pytest.raises(Unavailable, match=r"error 5 \(tried 5 times\)") as raised:
         _retrier(clock).call(calls, deadline=Deadline(1000), api_timeout=10)
     assert len(calls.timeouts) == 5
-    # A caller's own retrying must not multiply the tries.
+    # A caller must not retry again: that would multiply the attempts.
     assert not raised.value.retryable
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a place wants to be asked again, in each place's own words."""
+"""The time at which a server wants the next request, as each server reports it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _kubernetes(status: int, body: Any = "Too many requests", header: str | None
 
 @pytest.mark.parametrize(("status", "kind"), [(429, QuotaExceeded), (503, Unavailable)])
 def test_an_api_server_says_it_in_a_header(status: int, kind: type[PullSecretError]) -> None:
-    # Priority and fairness answers in plain text.
+    # API priority and fairness answers in plain text.
     error = _kubernetes(status, header="1")
     assert isinstance(error, kind)
     assert error.retry_after == 1

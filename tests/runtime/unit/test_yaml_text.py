@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A text that costs too much is an error: libyaml would crash, and PyYAML would not end."""
+"""A document that is too costly to parse is an error: libyaml would crash, and PyYAML would not finish."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CANARY = "canary-password"
 
 @pytest.fixture(params=["libyaml", "pure"], autouse=True)
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """PyYAML may be there without libyaml."""
+    """PyYAML may be installed without libyaml."""
     assert yaml.__with_libyaml__
     yaml_text._loader.cache_clear()
     if request.param == "pure":

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The world of the adapter's tests."""
+"""Fixtures of the adapter's tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.stand_ins.secret_manager import SecretManagerLab
 
 @pytest.fixture(params=["today", "seed"])
 def flavour(request: pytest.FixtureRequest) -> str:
-    """Both forms of the API, for tests that ask for it."""
+    """Both forms of the API, for tests that request this fixture."""
     return str(request.param)
 
 
@@ -31,7 +31,7 @@ def world(
     secret_manager: SecretManagerLab,
     tmp_path: Path,
 ) -> Iterator[World]:
-    """Stand-ins of the test's own."""
+    """New stand-ins for each test."""
     flavour = request.getfixturevalue("flavour") if "flavour" in request.fixturenames else "today"
     with HyperFleetLab(flavour=flavour) as hyperfleet:
         lab = kubernetes
@@ -40,5 +40,5 @@ def world(
         reports = [
             one for one in hyperfleet.calls.all() if one.path.endswith("/statuses") and one.method != "GET"
         ]
-        # The stand-in refuses what the real API refuses; no report of the adapter's is among that.
+        # The stand-in refuses the same reports as the real API. The adapter must not send any of those.
         assert [one for one in reports if one.status in (400, 405, 422)] == []

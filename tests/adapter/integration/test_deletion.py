@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster that is deleted: what was made for it goes, and only then is it said to be finalized."""
+"""Deleting a cluster: the adapter deletes everything that it created, and then reports Finalized."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_everything_goes_and_the_cluster_with_it(world: World, flavour: str) -> 
     assert world.jobs() == world.data_secrets() == []
     assert world.versions(cluster) == 0
     assert not managed(world, cluster)
-    assert world.is_gone(cluster), "ours was the last report that it waited for"
+    assert world.is_gone(cluster), "the API deletes the cluster after the adapter's last report"
     assert world.one(cluster).outcome == "gone"
 
 
@@ -53,7 +53,7 @@ def test_the_stores_secret_can_be_kept(world: World) -> None:
 
 
 def test_deleted_while_its_job_runs(world: World) -> None:
-    """A pod that is still there could make the secrets again: it is waited for."""
+    """A pod that still runs could create the secrets again: the adapter waits for it."""
     cluster = world.cluster()
     job = f"pullsecret-{cluster}-gen1"
     world.one(cluster)
@@ -90,7 +90,7 @@ def test_what_cannot_be_removed_is_not_said_to_be_gone(world: World) -> None:
 
 
 def refused_in_its_namespace(world: World) -> str:
-    """A cluster that is deleted, and whose management Secret we may not look at."""
+    """A deleted cluster whose management Secret the adapter may not read."""
     cluster = made(world)
     world.delete(cluster)
     secret = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
@@ -99,7 +99,7 @@ def refused_in_its_namespace(world: World) -> str:
 
 
 def test_a_place_that_is_not_allowed_keeps_no_cluster_from_going(world: World) -> None:
-    """Placement points there now, nothing can have been made there, and we have no rights there."""
+    """Placement now names a namespace where nothing was created and where the adapter has no rights."""
     cluster = made(world)
     world.spec = {"placement": {"allowedNamespaces": ["clusters-*"]}}
     world.say(cluster, "placement", "True", {"namespace": "kube-system"})
@@ -122,7 +122,7 @@ def test_what_was_made_before_it_was_not_allowed_is_not_said_to_be_gone(world: W
     assert not managed(world, cluster)
 
 
-def test_who_may_not_look_does_not_say_that_it_is_gone(world: World) -> None:
+def test_without_the_right_to_read_a_secret_is_not_reported_as_deleted(world: World) -> None:
     cluster = refused_in_its_namespace(world)
     handled = world.one(cluster)
     assert (handled.entry()["state"], handled.requeue_after) == ("deleting", 60.0)
@@ -131,7 +131,7 @@ def test_who_may_not_look_does_not_say_that_it_is_gone(world: World) -> None:
 
 
 def test_the_namespace_went_and_our_rights_with_it(world: World) -> None:
-    """The API server refuses who has no rights, whether there is a namespace or not."""
+    """Without rights the API server refuses every request, whether or not the namespace exists."""
     cluster = refused_in_its_namespace(world)
     assert world.request("DELETE", f"/api/v1/namespaces/clusters-{cluster}")[0] == 200
     handled = world.one(cluster)
@@ -140,7 +140,7 @@ def test_the_namespace_went_and_our_rights_with_it(world: World) -> None:
     assert world.versions(cluster) == 0
 
 
-def test_who_may_not_look_for_the_namespace_either_does_not_say_that_it_is_gone(world: World) -> None:
+def test_without_the_right_to_read_the_namespace_a_secret_is_not_reported_as_deleted(world: World) -> None:
     cluster = refused_in_its_namespace(world)
     assert world.request("DELETE", f"/api/v1/namespaces/clusters-{cluster}")[0] == 200
     world.kubernetes.faults.add(method="GET", path=f"/api/v1/namespaces/clusters-{cluster}", status=403)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Places that do not answer, or refuse: what is reported then, and when it is looked at again."""
+"""Dependencies that do not answer or refuse: what the adapter reports, and when it retries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_report_that_cannot_be_made_is_looked_at_again(world: World) -> None:
     handled = world.one(cluster)
     assert (handled.outcome, handled.requeue_after) == ("failed", 15.0)
     assert handled.entry()["reports"]["failed"] == 1
-    assert handled.job_created, "what was made stays made"
+    assert handled.job_created, "the Job that was created stays"
     world.hyperfleet.faults.clear()
     after = world.one(cluster)
     assert (after.outcome, after.job_created) == ("reported", False)
@@ -59,7 +59,7 @@ def test_statuses_that_cannot_be_read_are_reported(world: World) -> None:
 
 @pytest.mark.parametrize("deleted", [False, True])
 def test_statuses_that_cannot_be_read_are_not_written_over(world: World, deleted: bool) -> None:
-    """They say where a removal has to look: placement may point elsewhere by then."""
+    """A removal needs the places in the status: placement may name another namespace by then."""
     cluster = world.cluster()
     world.one(cluster)
     world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
@@ -86,7 +86,7 @@ def test_an_api_that_is_down_is_given_up_for_all(world: World) -> None:
     handled = world.handle(*clusters)
     assert set(outcomes(handled)) == {"failed"}
     assert {one.requeue_after for one in handled} == {15.0}
-    assert world.hyperfleet.calls.count("GET", "*/cls-*") == 0, "the search was tried, and that was enough"
+    assert world.hyperfleet.calls.count("GET", "*/cls-*") == 0, "the search must be the only request"
 
 
 def test_an_api_that_goes_down_under_way_is_given_up(world: World) -> None:
@@ -105,7 +105,7 @@ def test_an_unknown_route_is_a_wrong_address(world: World) -> None:
     assert (handled.outcome, handled.kind, handled.requeue_after) == ("failed", "configuration", 60.0)
 
 
-def test_the_other_form_of_the_api_is_told_as_such(world: World) -> None:
+def test_the_other_form_of_the_api_is_recognised(world: World) -> None:
     cluster = world.cluster()
     world.spec = {"hyperfleetAPI": {"url": world.hyperfleet.url, "flavour": "contract"}}
     handled = world.one(cluster)
@@ -117,7 +117,7 @@ def test_a_kubernetes_that_is_silent_is_the_adapters_ill_health(world: World) ->
     clusters = [world.cluster() for _number in range(30)]
     world.kubernetes.faults.add(path="*", drop=True, times=None)
     handled = world.handle(*clusters)
-    assert len(world.kubernetes.calls) < 3 * len(clusters), "it is given up, and not tried for each"
+    assert len(world.kubernetes.calls) < 3 * len(clusters), "the adapter must give up, not try each cluster"
     assert set(outcomes(handled)) == {"reported"}
     assert {one.requeue_after for one in handled} == {15.0}
     assert {world.said(cluster) for cluster in clusters} == {"FFFF KubernetesUnavailable"}
@@ -126,7 +126,7 @@ def test_a_kubernetes_that_is_silent_is_the_adapters_ill_health(world: World) ->
 
 
 def done(world: World) -> str:
-    """A cluster whose pull secret is stored, and said to be."""
+    """A cluster whose pull secret is stored and reported."""
     cluster = world.cluster()
     world.one(cluster)
     world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
@@ -143,7 +143,7 @@ def test_an_outage_of_kubernetes_makes_no_pull_secret_unavailable(world: World) 
     assert world.said(cluster) == "TTFF PullSecretStored"
     world.edit(cluster, TWO)
     world.one(cluster)
-    assert world.said(cluster) == "FFFF KubernetesUnavailable", "of this generation nobody knows"
+    assert world.said(cluster) == "FFFF KubernetesUnavailable", "the state of the new generation is unknown"
     world.kubernetes.faults.clear()
     world.one(cluster)
     assert world.said(cluster) == "TFTF JobCreated"
@@ -158,7 +158,7 @@ def test_a_dependency_that_flips_makes_no_pull_secret_unavailable(world: World) 
     assert world.one(cluster).entry()["state"] == "succeeded"
 
 
-def test_an_outage_of_secret_manager_inline_likewise(world: World) -> None:
+def test_an_outage_of_secret_manager_inline_makes_no_pull_secret_unavailable(world: World) -> None:
     world.spec = {"execution": "inline"}
     cluster, other = world.cluster(), world.cluster()
     world.one(cluster)
@@ -169,10 +169,10 @@ def test_an_outage_of_secret_manager_inline_likewise(world: World) -> None:
 
 
 @pytest.mark.parametrize("where", ["decide", "statuses", "seen"])
-def test_a_defect_is_told_to_the_api_by_its_kind(
+def test_a_defect_is_reported_to_the_api_by_its_kind(
     world: World, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """Silence would be asked for again for ever; and the text of an exception may be a value."""
+    """Without a report the event would repeat for ever. The text of an exception may contain a value."""
     good, bad = world.cluster(), world.cluster()
 
     def breaks(original: Any) -> Any:
@@ -200,7 +200,7 @@ def test_a_defect_is_told_to_the_api_by_its_kind(
     assert "s3cr3t" not in told
 
 
-def test_the_seeds_transitions_are_kept_while_a_status_stays(world: World, flavour: str) -> None:
+def test_transition_times_are_kept_while_a_status_stays(world: World, flavour: str) -> None:
     cluster = world.cluster()
     world.one(cluster)
     name = "lastTransitionTime" if flavour == "seed" else "last_transition_time"
@@ -211,7 +211,7 @@ def test_the_seeds_transitions_are_kept_while_a_status_stays(world: World, flavo
     assert [kind for kind in first if first[kind] != second[kind]] == ["Available"]
     if flavour == "seed":
         kept = world.status(cluster)["data"]["transitions"]
-        # Each writes a time in its own way.
+        # The two have different time formats.
         told = {kind: parse_time(one["since"]) for kind, one in kept.items()}
         assert told == {kind: parse_time(since) for kind, since in second.items()}
 
@@ -224,7 +224,7 @@ def test_a_kubernetes_that_refuses_us(world: World) -> None:
     assert world.said(cluster) == "FFFF KubernetesPermissionDenied"
 
 
-def test_no_kubeconfig_is_told_to_the_api(world: World) -> None:
+def test_a_missing_kubeconfig_is_reported_to_the_api(world: World) -> None:
     cluster = world.cluster()
     world.spec = {"kubernetes": {"kubeconfig": "/nowhere/kubeconfig"}}
     handled = world.one(cluster)
@@ -233,7 +233,7 @@ def test_no_kubeconfig_is_told_to_the_api(world: World) -> None:
 
 
 def test_a_cluster_that_goes_while_its_job_is_made(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gone for good between reading and reporting: nothing of ours stays."""
+    """The cluster is deleted for good between reading and reporting: the adapter must leave nothing behind."""
     cluster = world.cluster()
     store = world.hyperfleet.store
     report = store.report

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Clusters and statuses that somebody wrote to do harm: what they do to the clusters beside them."""
+"""Clusters and statuses with hostile content must not affect other clusters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.adapter.world import PROJECT, World
 
 
 def own(world: World, cluster: str, data: dict[str, Any]) -> None:
-    """Our adapter's status, as somebody else says it."""
+    """Write the adapter's status as another writer would."""
     world.say(cluster, "pullsecret", "False", data)
 
 
-def test_a_status_that_names_anothers_secrets_keeps_nobody_from_going(world: World) -> None:
+def test_a_status_that_names_secrets_of_another_cluster_blocks_no_deletion(world: World) -> None:
     first, second, third = made(world), made(world), made(world)
     own(world, second, world.status(first)["data"])
     for cluster in (first, second, third):
@@ -55,7 +55,7 @@ def test_a_placement_that_is_not_allowed_gets_nothing(world: World, execution: s
     ],
     ids=str,
 )
-def test_a_replication_that_is_none_is_not_everywhere(world: World, policy: Any, execution: str) -> None:
+def test_an_invalid_replication_is_not_all_locations(world: World, policy: Any, execution: str) -> None:
     world.spec = {"execution": execution}
     cluster = world.cluster(gcp={"projectId": PROJECT, "replicationPolicy": policy})
     handled = world.one(cluster)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The same work without Jobs."""
+"""The execution mode ``inline``: the same work without Jobs."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_what_drifts_is_brought_back_and_what_changes_gets_a_version(world: Worl
 
 @pytest.mark.hardening(2)
 @pytest.mark.parametrize("policy", ["user-managed:europe-west1", "automatic", None])
-def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(world: World, policy: str | None) -> None:
-    """Nobody can change it: the pull secret is stored all the same, and who reads the status knows."""
+def test_a_secret_in_other_locations_is_reported_and_kept(world: World, policy: str | None) -> None:
+    """Locations cannot be changed: the pull secret is stored nevertheless, and the status names them."""
     gcp = {"projectId": PROJECT, **({"replicationPolicy": policy} if policy else {})}
     cluster, beside = world.cluster(gcp=gcp), world.cluster(gcp=gcp)
     there = {"userManaged": {"replicas": [{"location": "us-east1"}]}}
@@ -140,8 +140,8 @@ def counts(result: Mapping[str, Any] | None, api: str) -> Counter[str]:
     return Counter({f"{call['operation']} {call['status_code']}": call["count"] for call in calls})
 
 
-def test_what_was_asked_is_told_of_the_cluster_that_it_was_asked_for(world: World) -> None:
-    """As a Job's termination message does, and counted likewise; nothing twice, and nothing not at all."""
+def test_requests_are_reported_with_the_cluster_that_they_were_for(world: World) -> None:
+    """As in a Job's termination message. Each request is counted exactly once."""
     first, second = world.cluster(), world.cluster()
     world.one(first)
     world.edit(first, TWO)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run that is killed: what was begun is finished or done again, nothing twice, and the source knows."""
+"""A killed run: started work is finished or repeated, nothing is done twice, and the event source notices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.lab.supervisor import is_running
 from tests.support.processes import Ansible, Running
 
 _MANY = 60
-# As ansible-runner does it: a terminal of its own, and no word when that ends.
+# Like ansible-runner: the program has its own terminal and ignores SIGHUP when that closes.
 _RUNNER = """#!{python}
 import os, pty, signal, sys
 pid, terminal = pty.fork()
@@ -36,7 +36,7 @@ while os.read(terminal, 65536):
 def wait_for(met: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + 60
     while not met():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        assert time.monotonic() < deadline, f"waited 60 s for {what}"
         time.sleep(0.02)
 
 
@@ -54,7 +54,7 @@ def children(pid: int) -> list[int]:
 
 
 def started(world: World, ansible: Ansible, run: Path, clusters: list[str], at_work: int) -> Running:
-    """A run that is under way: a slow API holds it."""
+    """Start a run and keep it active with a slow API."""
     (run / "lock").touch()
     world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=None)
     running = ansible.start_playbook(
@@ -68,7 +68,7 @@ def started(world: World, ansible: Ansible, run: Path, clusters: list[str], at_w
         },
     )
     wait_for(lambda: len(world.jobs()) >= at_work, "the first jobs")
-    assert not is_free(run / "lock"), "the source can see that it is at work"
+    assert not is_free(run / "lock"), "the lock must be taken: the event source probes it"
     return running
 
 
@@ -81,13 +81,13 @@ def test_what_a_killed_run_did_not_do_the_next_does(
     run.mkdir()
     running = started(world, ansible, run, clusters, 3)
     os.kill(running.process.pid, how)
-    # Ansible's worker goes on until what it has begun is done: only then is the lock free.
+    # Ansible's worker finishes what it has started, and only then releases the lock.
     wait_for(lambda: is_free(run / "lock"), "the end of the run")
     running.wait()
     world.kubernetes.faults.clear()
     document = json.loads((run / "result.json").read_text())
     outcomes = {entry["id"]: entry["outcome"] for entry in document["clusters"]}
-    assert sorted(outcomes) == sorted(clusters), "it tells of each"
+    assert sorted(outcomes) == sorted(clusters), "the result must list every cluster"
     done = [cluster for cluster, outcome in outcomes.items() if outcome == "reported"]
     assert 0 < len(done) < _MANY
     assert {entry["again"] for entry in document["clusters"] if entry["outcome"] == "failed"} == {2.0}
@@ -122,7 +122,7 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
 )
 @pytest.mark.exhaustive
 def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, leaves: str) -> None:
-    """At a line that cannot be written ansible-playbook's thread for what workers say ends; nobody ends it."""
+    """The thread of ansible-playbook that prints for the workers dies when it cannot write a line."""
     clusters = [world.cluster() for _number in range(_MANY * 5)]
     world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=20)
     given = {
@@ -154,14 +154,14 @@ def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, le
 
 @pytest.mark.exhaustive
 def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
-    """More than a pipe holds: who waits with it would have the lock for ever, and the source would wait."""
+    """The log is larger than a pipe. If the run waited for a reader, it would keep the lock for ever."""
     clusters = [world.cluster() for _number in range(2 * _MANY)]
     run = tmp_path / "run"
     run.mkdir()
     running = started(world, ansible, run, clusters, 1)
     os.kill(running.process.pid, signal.SIGSTOP)
     world.kubernetes.faults.clear()
-    wait_for(lambda: len(world.jobs()) == 2 * _MANY, "all jobs, whoever reads the log")
+    wait_for(lambda: len(world.jobs()) == 2 * _MANY, "all jobs, although nobody reads the log")
     running.process.kill()
     running.wait()
     wait_for(lambda: is_free(run / "lock"), "the end of the run")
@@ -172,7 +172,7 @@ def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansib
 def test_a_run_whose_rulebook_was_killed_leaves_no_ansible_playbook(
     world: World, ansible: Ansible, tmp_path: Path
 ) -> None:
-    """ansible-playbook's own thread ends at the first line that nobody reads, and it would wait for ever."""
+    """Without a reader the printing thread of ansible-playbook dies; the playbook would then hang."""
     clusters = [world.cluster() for _number in range(2 * _MANY)]
     run, programs = tmp_path / "run", tmp_path / "bin"
     run.mkdir()

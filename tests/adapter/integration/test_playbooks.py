@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter as people and the event source start it: playbooks, the log, the run's directory."""
+"""The adapter's playbooks, as users and the event source start them: options, the log, the run's directory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def play(world: World, ansible: Ansible, playbook: str = PLAYBOOK, **variables: 
 
 
 def lines(finished: Finished) -> list[dict[str, Any]]:
-    """The structured log among what is printed."""
+    """The entries of the structured log in the output."""
     return [json.loads(line) for line in finished.stdout.splitlines() if line.startswith('{"timestamp"')]
 
 
@@ -110,7 +110,7 @@ def test_another_runs_directory_is_left_alone(world: World, ansible: Ansible, tm
     assert not (tmp_path / "result.json").exists()
 
 
-def test_a_wrong_configuration_is_told_by_its_path(world: World, ansible: Ansible) -> None:
+def test_a_wrong_configuration_is_reported_with_its_path(world: World, ansible: Ansible) -> None:
     world.spec = {"exekution": "inline"}
     finished = play(world, ansible, cluster_ids=["cls-1"])
     assert finished.code == 2
@@ -126,7 +126,7 @@ def test_overrides_replace_what_the_configuration_says(world: World, ansible: An
     assert world.said(cluster) == "TTTF PullSecretStored"
 
 
-def test_a_check_tells_and_writes_nothing(world: World, ansible: Ansible) -> None:
+def test_check_mode_reports_and_writes_nothing(world: World, ansible: Ansible) -> None:
     cluster = world.cluster()
     finished = play(world, ansible, cluster_ids=[cluster], check=True)
     assert finished.code == 0, finished.output
@@ -164,7 +164,7 @@ def test_the_sweep_by_its_playbook(world: World, ansible: Ansible) -> None:
     assert finished.code == 0, finished.output
     result = result_of(finished)
     assert result["summary"]["total"] == len(clusters)
-    assert result["clusters"] == [], "the log tells of each"
+    assert result["clusters"] == [], "the clusters must be in the log only"
     assert len({entry["cluster_id"] for entry in lines(finished)}) == len(clusters)
     assert re.search(r"localhost .* changed=0 .* failed=0", finished.stdout)
 
@@ -173,7 +173,7 @@ def test_the_sweep_by_its_playbook(world: World, ansible: Ansible) -> None:
 def test_the_module_in_a_process_of_its_own_does_the_same(
     world: World, ansible: Ansible, tmp_path: Path
 ) -> None:
-    """With an environment of its own the task is a module's process."""
+    """With an environment the task runs the module in its own process."""
     cluster = world.cluster()
     (tmp_path / "lock").touch()
     arguments = {

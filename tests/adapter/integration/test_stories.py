@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster's life with Jobs: from the first event to the reported version, and what changes on the way."""
+"""The life of a cluster with Jobs: from the first event to the reported version, and later changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
     assert done.job["version"] == "7"
     assert world.said(cluster).startswith("TTTF ")
     status = world.status(cluster)
-    status["data"].pop("transitions", None)  # of the seeds' form
+    status["data"].pop("transitions", None)  # only in one form of the API
     assert status["data"] == {
         "gcp_secret": f"projects/{PROJECT}/secrets/hyperfleet-{cluster}-pull-secret",
         "management_secret": {"namespace": f"clusters-{cluster}", "name": f"{cluster}-pull-secret"},
@@ -50,12 +50,12 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
     assert status["observedGeneration" if flavour == "seed" else "observed_generation"] == 1
 
     again = world.one(cluster)
-    assert (again.actions, again.job) == ((), None), "the end is told once"
+    assert (again.actions, again.job) == ((), None), "the end of a Job must be reported once"
     assert set(world.reports(cluster)[3:]) <= {200, 201}
 
 
 @pytest.mark.hardening(2)
-def test_a_secret_that_a_job_found_kept_elsewhere_is_told_of(world: World) -> None:
+def test_a_secret_that_a_job_found_in_other_locations_is_reported(world: World) -> None:
     cluster = world.cluster(gcp={"projectId": PROJECT, "replicationPolicy": "user-managed:europe-west1"})
     world.one(cluster)
     (job,) = world.jobs()
@@ -148,13 +148,15 @@ def test_a_new_pull_secret_gets_a_job_of_its_generation_and_labels_get_none(worl
     changed = world.one(cluster)
     assert (changed.generation, changed.entry()["state"]) == (3, "created")
     assert f"pullsecret-{cluster}-gen3" in world.jobs()
-    assert world.status(cluster)["data"]["secret_version"] == "1", "the last that is known to be stored"
+    assert world.status(cluster)["data"]["secret_version"] == "1", (
+        "the last version that is known to be stored"
+    )
     world.playing.finish(f"pullsecret-{cluster}-gen3", world.message("2"))
     assert world.one(cluster).entry()["state"] == "succeeded"
     assert world.status(cluster)["data"]["secret_version"] == "2"
 
 
-def test_a_job_that_went_by_its_ttl_is_made_again_and_the_cluster_stays_available(
+def test_a_job_that_its_ttl_deleted_is_created_again_and_the_cluster_stays_available(
     world: World, flavour: str
 ) -> None:
     cluster = world.cluster()
@@ -171,13 +173,13 @@ def test_a_job_that_went_by_its_ttl_is_made_again_and_the_cluster_stays_availabl
     said = {"result": "failure", "kind": "permission_denied", "message": "no"}
     world.playing.finish(job, json.dumps(said), exit_code=2)
     world.one(cluster)
-    # It has seen nothing of the places.
+    # The Job failed before it could check the Secrets.
     assert world.said(cluster) == "TTFF PullSecretStored"
     health = next(one for one in world.status(cluster)["conditions"] if one["type"] == "Health")
     assert health["reason"] == "PermissionDenied"
 
 
-def test_a_management_secret_that_was_deleted_is_said_and_made_again(world: World) -> None:
+def test_a_deleted_management_secret_is_reported_and_created_again(world: World) -> None:
     cluster = world.cluster()
     job = f"pullsecret-{cluster}-gen1"
     world.one(cluster)
@@ -190,7 +192,7 @@ def test_a_management_secret_that_was_deleted_is_said_and_made_again(world: Worl
     seen = world.one(cluster)
     assert (seen.entry()["state"], seen.requeue_after, seen.job) == ("failed", 15.0, None)
     assert world.said(cluster) == "TFTF ManagementSecretMissing"
-    # The Job has ended a while ago.
+    # Change the time at which the Job ended to an earlier one.
     conditions = [{"type": "Complete", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z"}]
     status = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{job}/status"
     patch = {"status": {"conditions": conditions}}
@@ -201,7 +203,7 @@ def test_a_management_secret_that_was_deleted_is_said_and_made_again(world: Worl
     assert world.status(cluster)["metadata"]["attempt"] == 2
     world.playing.run(job)
     world.one(cluster)
-    assert world.said(cluster) == "TFTF JobRunning", "what was said of this content before holds no more"
+    assert world.said(cluster) == "TFTF JobRunning", "the drift makes earlier results of this content invalid"
     world.place(cluster)
     world.playing.finish(job, world.message())
     world.one(cluster)
@@ -212,7 +214,7 @@ def test_one_cluster_is_handled_once_however_often_its_id_comes(world: World) ->
     cluster, other = world.cluster(), world.cluster()
     handled = world.handle(*([cluster] * 50), other, *([cluster] * 50))
     assert [one.cluster_id for one in handled] == [cluster, other]
-    assert len(world.reports(cluster)) == 4, "three of the others', one of ours"
+    assert len(world.reports(cluster)) == 4, "three from other adapters, one from this one"
     assert len(world.jobs()) == 2
 
 
@@ -229,7 +231,7 @@ def test_many_clusters_are_read_in_few_requests(world: World) -> None:
     world.hyperfleet.calls.reset()
     assert set(outcomes(world.handle(*clusters))) == {"reported"}
     assert world.hyperfleet.calls.count("GET", "*/clusters") == 2
-    assert world.hyperfleet.calls.count("GET", "*/clusters/cls-*") == 150, "the statuses"
+    assert world.hyperfleet.calls.count("GET", "*/clusters/cls-*") == 150, "one for each cluster's statuses"
 
 
 def test_a_report_that_is_discarded_is_no_failure(world: World) -> None:
@@ -264,7 +266,7 @@ def test_a_traceparent_is_in_each_request_of_its_cluster(
     assert asked == [("GET", TRACE), ("GET", TRACE), ("PUT", TRACE)]
 
 
-def test_check_mode_tells_and_writes_nothing(world: World) -> None:
+def test_check_mode_reports_and_writes_nothing(world: World) -> None:
     fresh, unmet = world.cluster(), world.cluster(ready=False)
     leaving, edited = world.cluster(), world.cluster()
     for cluster in (leaving, edited):

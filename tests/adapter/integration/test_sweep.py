@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sweep over all clusters of the API, and over what is left of those that are gone."""
+"""The sweep: all clusters of the API, and what is left of clusters that no longer exist."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_is_left_of_a_cluster_that_is_gone_is_removed(world: World) -> None
 
 
 def test_what_the_api_does_not_answer_for_stays(world: World) -> None:
-    """Only its word that a cluster is gone lets anything be removed."""
+    """The adapter removes secrets only if the API says that the cluster does not exist."""
     lost, kept = world.cluster(), world.cluster()
     world.one(lost)
     forget(world, kept)
@@ -50,7 +50,7 @@ def test_what_the_api_does_not_answer_for_stays(world: World) -> None:
 
 
 def test_an_api_that_lists_nothing_may_be_another_one(world: World) -> None:
-    """A wrong address, or a tenant's header that is missing, must not cost a fleet its secrets."""
+    """A wrong address, or a missing tenant header, must not delete the secrets of a fleet."""
     lost = world.cluster()
     world.one(lost)
     world.hyperfleet.store.reset()
@@ -64,14 +64,14 @@ def test_an_api_that_lists_nothing_may_be_another_one(world: World) -> None:
 
 
 def forget(world: World, *kept: str) -> None:
-    """The API has these clusters and no others."""
+    """Make the API lose all clusters but these."""
     specs = {one: world.read(one)["spec"] for one in kept}
     world.hyperfleet.store.reset()
     world.hyperfleet.store.seed([{"id": one, "spec": spec} for one, spec in specs.items()])
 
 
 def many(world: World, number: int) -> list[str]:
-    """So many clusters in the order of their ids, and one with a Job that is gone."""
+    """Create this number of clusters, ordered by id, and a Job whose cluster does not exist."""
     world.one(world.cluster())
     world.hyperfleet.store.reset()
     return [
@@ -92,7 +92,7 @@ def test_a_page_that_cannot_be_read_ends_nothing(world: World, fault: dict[str, 
     world.hyperfleet.faults.add(path="*/clusters", query="page=2&*", **fault)
     ran = world.ran(all=True)
     assert sorted(one.cluster_id for one in ran.results) == [*clusters[:100], *clusters[200:]]
-    assert len(world.jobs()) == 1, "nobody said that it is gone"
+    assert len(world.jobs()) == 1, "the API did not say that the cluster is gone"
     result = ran.result(None)
     assert result["failed"] is True
     assert result["summary"]["reported"] == 230
@@ -139,7 +139,7 @@ def test_an_item_that_is_no_cluster_costs_no_other(
 
 
 def answer_with(world: World, monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
-    """The API's lists are others than they should be."""
+    """Change the lists that the API returns."""
     store = world.hyperfleet.store
     select = store.select
 
@@ -176,7 +176,7 @@ def test_a_total_that_cannot_be_ends(world: World, monkeypatch: pytest.MonkeyPat
 def test_a_cluster_that_goes_while_pages_are_read_hides_no_other(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is behind it moves forward, past a page that was read."""
+    """The clusters behind it move to a page that was already read."""
     clusters = many(world, 230)
     monkeypatch.setattr(hyperfleet_adapter, "_CHUNK", 50)
     gone: list[str] = []
@@ -212,7 +212,7 @@ def test_a_cluster_that_comes_while_pages_are_read(world: World, monkeypatch: py
 
 
 def lost_and_kept(world: World, *, finished: bool = True) -> tuple[str, str]:
-    """A cluster that is gone, whose Job has filled both places, and one that is there."""
+    """A deleted cluster whose Job has filled both places, and a cluster that still exists."""
     lost, kept = world.cluster(), world.cluster()
     world.handle(lost, kept)
     job = f"pullsecret-{lost}-gen1"
@@ -258,7 +258,7 @@ def test_the_deletion_policy_is_a_sweeps_as_well(world: World) -> None:
 
 
 def test_a_place_that_refuses_keeps_the_job_that_names_it(world: World) -> None:
-    """The next sweep knows where to go on."""
+    """The next sweep needs the Job to continue."""
     lost, _kept = lost_and_kept(world)
     world.manager.faults.add(method="DeleteSecret", code="PERMISSION_DENIED")
     handled = {one.cluster_id: one for one in world.handle(all=True)}
@@ -283,7 +283,7 @@ def test_a_job_that_is_at_work_is_ended_before_its_places_are_emptied(world: Wor
     found = world.playing.job(job)
     assert found is not None
     assert found["spec"]["suspend"] is True
-    # What the Job controller does with the pods of one that is suspended.
+    # The Job controller deletes the pods of a suspended Job.
     assert world.request("DELETE", f"/api/v1/namespaces/{world.home}/pods/{pod}")[0] == 200
     handled = {one.cluster_id: one for one in world.handle(all=True)}
     assert handled[lost].outcome == "gone"
@@ -291,7 +291,7 @@ def test_a_job_that_is_at_work_is_ended_before_its_places_are_emptied(world: Wor
 
 
 def test_a_job_that_a_sweep_has_suspended_holds_up_no_cluster_that_is_back(world: World) -> None:
-    """The API had lost it for a while, or its tenant's header was another's: nobody resumes that Job."""
+    """The API had lost the cluster, or the tenant header was wrong. Nothing else resumes the suspended Job."""
     lost, kept = world.cluster(), world.cluster()
     before = world.read(lost)
     world.handle(lost, kept)
@@ -312,7 +312,7 @@ def test_a_job_that_a_sweep_has_suspended_holds_up_no_cluster_that_is_back(world
 
 
 def test_what_was_made_before_a_last_job_is_the_sweeps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gone for good while another Job was made: only the Jobs say where the secrets are."""
+    """The cluster was deleted while another Job was created: only the Jobs name the places of its secrets."""
     cluster, kept = world.cluster(), world.cluster()
     world.handle(cluster, kept)
     world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
@@ -329,7 +329,7 @@ def test_what_was_made_before_a_last_job_is_the_sweeps(world: World, monkeypatch
     assert (handled.outcome, handled.job_created) == ("gone", True)
     found = world.playing.job(f"pullsecret-{cluster}-gen2")
     assert found is not None
-    assert found["spec"]["suspend"] is True, "it would make them again"
+    assert found["spec"]["suspend"] is True, "the Job must not create the secrets again"
     swept = {one.cluster_id: one for one in world.handle(all=True)}
     assert swept[cluster].outcome == "gone"
     assert (world.versions(cluster), placed(world, cluster)) == (0, 404)

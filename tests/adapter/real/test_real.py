@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter on the real API server, whose own controllers make pods, end Jobs and collect what is left."""
+"""The adapter on a real API server, whose controllers create pods, end Jobs and collect garbage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.real("go")
 
 @pytest.fixture
 def real(hyperfleet: HyperFleetLab, secret_manager: SecretManagerLab, tmp_path: Path) -> Iterator[World]:
-    """Namespaces of the test's own on the server that tests share."""
+    """A world with its own namespaces on the shared server."""
     with ExitStack() as stack:
         server = stack.enter_context(kubernetes(REAL))
         world = World(hyperfleet, server, secret_manager, tmp_path, prefix=f"t{secrets.token_hex(3)}-")
@@ -40,7 +40,7 @@ def real(hyperfleet: HyperFleetLab, secret_manager: SecretManagerLab, tmp_path: 
 
 
 def until(world: World, cluster: str, state: str) -> None:
-    """Runs, as the event source starts them, until one sees that state."""
+    """Run as the event source would, until a run reports this state."""
     deadline = time.monotonic() + 60
     while (found := world.one(cluster)).entry()["state"] != state:
         assert time.monotonic() < deadline, found.detail()
@@ -61,7 +61,7 @@ def test_from_the_first_event_to_the_end(real: World) -> None:
     until(real, cluster, "succeeded")
     assert real.said(cluster).startswith("TTTF ")
     assert real.status(cluster)["data"]["secret_version"] == "7"
-    assert real.data_secrets() == [], "nobody reads it any more"
+    assert real.data_secrets() == [], "the Secret with the data must be deleted"
     real.delete(cluster)
     until(real, cluster, "deleted")
     assert real.is_gone(cluster)
@@ -82,7 +82,7 @@ def test_deleted_while_its_job_waits_for_a_node(real: World) -> None:
 
 
 def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
-    """While its pod is there: the Job is suspended first, and its controller ends the pod."""
+    """A pod still runs: the adapter first suspends the Job, and the Job controller ends the pod."""
     lost, done, kept = real.cluster(), real.cluster(), real.cluster(ready=False)
     real.handle(lost, done)
     real.playing.begin(f"pullsecret-{lost}-gen1")
@@ -99,8 +99,8 @@ def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
     assert (real.versions(done), real.placed(done)) == (0, None)
 
 
-def test_the_pod_of_the_page_is_one(real: World) -> None:
-    """Of the page permissions, by the API server's own rules: an unknown or doubled field is an error of it."""
+def test_the_api_server_accepts_the_manifests_of_the_page(real: World) -> None:
+    """The API server checks the page's pod: an unknown or duplicate field is an error."""
     places = {
         "ConfigMap": "/api/v1/namespaces/{}/configmaps",
         "Deployment": "/apis/apps/v1/namespaces/{}/deployments",

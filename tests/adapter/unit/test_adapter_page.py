@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The page adapter: its configuration is one, its rights are whole, its pod has what the adapter needs."""
+"""The page *adapter*: a valid configuration, complete permissions, and a pod with all that the adapter needs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_rights_are_whole_and_none_is_for_everything() -> None:
     assert roles == {pair for pair in held if pair[0] in ("Role", "ClusterRole")}
     assert all(("ServiceAccount", one["name"]) in held for item in bound for one in item["subjects"])
     assert not [row for row in granted(objects) if "*" in row]
-    # Over all namespaces nothing is readable that holds anything.
+    # No permission in all namespaces gives access to data.
     everywhere = {(verb, resource) for _user, where, verb, resource in granted(objects) if where is None}
     assert everywhere == {("get", "namespaces")}
 
@@ -54,7 +54,7 @@ def test_the_pod_has_what_the_adapter_needs(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(config_map["data"]["config.yaml"])
     config = load_adapter_config(str(path))
-    # Both configurations of the page are one.
+    # Both configurations on the page have the same meaning.
     path.write_text(_LEAST)
     assert load_adapter_config(str(path)) == config
     assert config.name == spec["serviceAccountName"]
@@ -70,7 +70,7 @@ def test_the_pod_has_what_the_adapter_needs(tmp_path: Path) -> None:
 
 
 def test_what_the_go_adapters_fields_become_are_fields() -> None:
-    """Each of our names in the table's second column is in the schema, and each of theirs is there once."""
+    """Each AdapterConfig field in the table exists in the schema; each field of the Go adapters is listed once."""
     rows = doc_tables.table(doc_tables.page("migrate"), "Go adapter", "AdapterConfig", "Note")
     assert len(rows) > 15
     for row in rows:
@@ -81,7 +81,7 @@ def test_what_the_go_adapters_fields_become_are_fields() -> None:
 
 
 def _field(path: str) -> Any:
-    """The schema of a field, below ``spec`` or at the top; None where there is none."""
+    """The schema of a field, below ``spec`` or at the top level, or None."""
     for found in (SCHEMA["properties"]["spec"], SCHEMA):
         for name in path.split("."):
             found = (found or {}).get("properties", {}).get(name.removesuffix("[]"))

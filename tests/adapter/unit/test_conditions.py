@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said of a cluster."""
+"""The conditions that the adapter reports for a cluster."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_every_report_has_the_four_conditions_and_never_unknown(told: ClusterRep
 
 
 def test_each_outcome_has_its_conditions() -> None:
-    """Applied, Available, Health, Finalized."""
+    """The letters: Applied, Available, Health, Finalized."""
     assert [(told.state, statuses(told), told.requeue_after) for told in EVERY] == [
         ("unmet", "FFTF", None),
         ("refused", "FFTF", None),
@@ -152,7 +152,7 @@ DIGEST, OTHER = f"hmac-sha256:{'1' * 64}", f"hmac-sha256:{'2' * 64}"
 
 
 def stored(said: str = "True", generation: int = 3, **data: Any) -> AdapterStatus:
-    """What we said last."""
+    """The adapter's last status."""
     before = {"Available": Condition("Available", said, "R", "m")}
     return AdapterStatus("pullsecret", generation, before, {**PLACES, "content_digest": DIGEST, **data})
 
@@ -205,7 +205,7 @@ def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str) -
         (stored(generation=2), False, "FFFF"),
         (stored("False"), False, "FFFF"),
         (None, False, "FFFF"),
-        # The seeds' API does not say of which generation it was.
+        # This form of the API does not return the generation of a status.
         (dataclasses.replace(stored(), dated=False), False, "FFFF"),
         (stored(management_secret={"namespace": "earlier", "name": "x"}), False, "FFFF"),
         (stored(), True, "FFFF"),

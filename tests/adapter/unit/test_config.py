@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An AdapterConfig is read whole or refused by path and rule."""
+"""An AdapterConfig is read completely, or refused with a path and a rule."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def broker(**fields: Any) -> dict[str, Any]:
     return document(broker=fields)
 
 
-def test_the_seeds_example(tmp_path: Path) -> None:
+def test_the_contracts_example(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(SEED_EXAMPLE)
     config = load_adapter_config(str(file))
@@ -81,7 +81,7 @@ def test_every_default() -> None:
 
 
 def _defaults(schema: Any) -> Any:
-    """A mapping with each default that the schema names; brokers have a test of their own."""
+    """Every default of the schema; brokers have their own test."""
     made = {}
     for name, field in schema.get("properties", {}).items():
         if name == "broker":

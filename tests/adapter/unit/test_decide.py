@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is to be done for a cluster."""
+"""What the adapter decides to do for a cluster."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_namespace_that_is_not_allowed_is_refused_by_its_rule() -> None:
     )
     for allowed in (None, ("clusters-*",), ("mgmt", "clusters-cls-1"), ("*",)):
         assert isinstance(decide(cluster(), PLACED, list, allows=PlacementSettings(allowed).allows), Apply)
-    # What was made is taken back wherever it is.
+    # A removal is allowed in every namespace.
     leaving = decide(
         cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, allows=PlacementSettings(()).allows
     )
@@ -149,19 +149,19 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
     ],
 )
 def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], said: str) -> None:
-    """What is not understood is neither everywhere in the world nor waited for."""
+    """An unknown replication policy means neither all locations nor a precondition to wait for."""
     spec = {**cluster()["spec"], "gcp": {"projectId": "customer-1", **gcp}}
     found = decide(cluster(spec=spec), PLACED, list)
     assert isinstance(found, Refuse)
     assert found.reason == "InvalidClusterSpec"
     assert found.message.startswith(f"spec.gcp.{said}")
-    # What others have to do first comes first; and what goes, goes.
+    # Unmet preconditions take precedence over a refusal, and a deletion over both.
     waiting = decide(cluster(spec=spec), {}, list)
     assert isinstance(waiting, UnmetPreconditions)
     assert waiting.reasons == (NO_NAMESPACE, found.message)
     leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
     assert isinstance(leaving, Remove)
-    # The project says where the secret is, whatever else is wrong.
+    # The project alone names the secret, even if other fields are invalid.
     known = "projectId" not in gcp
     assert leaving.secrets == (("projects/customer-1/secrets/hyperfleet-cls-1-pull-secret",) if known else ())
 
@@ -177,7 +177,7 @@ def test_a_spec_that_is_no_mapping_is_refused(spec: Any) -> None:
 
 @pytest.mark.parametrize("policy", [None, "", "automatic", " automatic "])
 def test_without_a_policy_google_chooses_the_locations(policy: Any) -> None:
-    """The text is kept as it is: an upgrade makes no Job anew."""
+    """The text is unchanged, so an upgrade creates no new Job."""
     spec = {**cluster()["spec"], "gcp": {"projectId": 123456, "replicationPolicy": policy}}
     found = decide(cluster(spec=spec), PLACED, list)
     assert isinstance(found, Apply)
@@ -314,7 +314,7 @@ def test_a_deleted_cluster_is_asked_for_no_preconditions() -> None:
 
 
 def test_a_secret_in_a_project_with_a_long_domain_is_removed() -> None:
-    """Its address is longer than what a status may say, and comes from the spec."""
+    """The secret's path comes from the spec, and is longer than a status may contain."""
     project = f"{'a-domain.' * 40}example:project-12345"
     found = decide(cluster(deleted_time="x", spec={"gcp": {"projectId": project}}), {}, list)
     assert isinstance(found, Remove)
@@ -380,7 +380,7 @@ def test_names_in_a_status_that_can_be_none_are_not_gone_by(data: dict[str, Any]
 )  # fmt: skip
 @pytest.mark.parametrize("where", ["project", "namespace", "name"])
 def test_a_credential_in_the_place_of_a_name_is_in_no_status(where: str, text: str) -> None:
-    """A refusal's message becomes a status in the API, and a line of the adapter's log."""
+    """The message of a refusal goes into a status of the API and into the adapter's log."""
     changed, placed = cluster(), PLACED
     if where == "project":
         changed["spec"]["gcp"]["projectId"] = text
@@ -390,7 +390,7 @@ def test_a_credential_in_the_place_of_a_name_is_in_no_status(where: str, text: s
         changed["name"] = text
     found = decide(changed, placed, list)
     if where == "name" and "passw0rd" in text.lower():
-        # A cluster may be called so.
+        # This is a valid name of a cluster.
         assert isinstance(found, Apply)
         return
     assert isinstance(found, Refuse)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The page adapter_config says what the code does."""
+"""The page *adapter_config* describes every field."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ def _fields(schema: Any) -> set[str]:
 
 def test_every_field_and_every_name_is_on_the_page() -> None:
     names = _fields(SCHEMA["properties"]["spec"]) | set(OVERRIDES) | set(ROOTS)
-    # They are Kubernetes' own.
+    # fields of Kubernetes objects
     names -= {"cpu", "memory", "ephemeral-storage", "tolerationSeconds", "key", "value", "operator", "effect"}
     assert [name for name in sorted(names) if not re.search(rf"\b{re.escape(name)}\b", _PAGE)] == []

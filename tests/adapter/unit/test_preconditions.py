@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a cluster waits for, and why, in both forms of expressions."""
+"""Preconditions in both forms of expressions, and the reasons why they are unmet."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def reasons(
     return [unmet.reason for unmet in Preconditions([expression]).unmet(cluster, statuses)]
 
 
-def test_the_seeds_six_as_they_are_written() -> None:
+def test_the_contracts_six_preconditions_as_written() -> None:
     assert Preconditions(DEFAULT_PRECONDITIONS).unmet(CLUSTER, STATUSES) == []
 
 
@@ -339,7 +339,7 @@ def test_many_threads_share_one() -> None:
 
 
 def test_the_evaluators_command_line_is_not_loaded() -> None:
-    """It takes longer than all else: 0.3 s a process."""
+    """Loading it would take 0.3 s, most of the start of a process."""
     code = (
         "import conftest, sys, logging\n"
         "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions "
@@ -358,7 +358,7 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
 
 
 def test_six_preconditions_take_less_than_half_a_millisecond() -> None:
-    """0.18 ms on the machine that this was written on; of CPU, so that others at work do not count."""
+    """It took 0.18 ms when the test was written. CPU time: other processes have little influence."""
     shared = Preconditions(DEFAULT_PRECONDITIONS)
     shared.unmet(CLUSTER, STATUSES)
     best = float("inf")

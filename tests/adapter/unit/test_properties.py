@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whatever a configuration, an expression or a cluster holds: only our errors, and no value in them."""
+"""Any configuration, expression or cluster raises only the collection's errors, and no message contains a value."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _SECRETS = st.one_of(
 
 
 def _parsed(document: Any) -> str:
-    """What an error says; nothing, if there was none."""
+    """The message of the error, or an empty string."""
     try:
         found = parse_adapter_config(document)
     except ConfigurationError as error:
@@ -216,7 +216,9 @@ def test_any_expression_of_any_cluster(
 
 @settings(max_examples=_EXAMPLES, deadline=None)
 @given(_CLUSTERS, _STATUSES)
-def test_the_seeds_six_of_any_cluster(cluster: dict[str, Any], statuses: dict[str, AdapterStatus]) -> None:
+def test_the_contracts_preconditions_with_any_cluster(
+    cluster: dict[str, Any], statuses: dict[str, AdapterStatus]
+) -> None:
     more = [
         "status.adapters.dns.data.a == 1",
         "labels.a != spec.b",

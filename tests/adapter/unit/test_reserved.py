@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the Job's program reads of its environment is either the adapter's to say, or an operator's."""
+"""Every variable that the Job's program reads is either set by the adapter or left to operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from tests.support.adapter_jobs.documents import job
 
 UTILS = Path(__file__).parents[3] / "plugins" / "module_utils"
-# Whatever of the program reads its environment; GCP's other ways are the libraries'.
+# The modules of the program that read variables; the libraries' own variables are not included.
 FILES = [
     *sorted((UTILS / "programs" / "job").glob("*.py")),
     UTILS / "model" / "cluster.py",
@@ -27,7 +27,7 @@ FILES = [
     UTILS / "clients" / "kubernetes" / "pod.py",
     *(UTILS / "clients" / "google" / f"{name}.py" for name in ("auth", "plain", "metadata")),
 ]
-# The page *The job contract*: how an operator says that other ways are wanted, or another metadata server.
+# Operators set these to choose another login or metadata server (page *The job contract*).
 OPERATORS = {
     "GCE_METADATA_HOST",
     "GOOGLE_APPLICATION_CREDENTIALS",
@@ -36,13 +36,13 @@ OPERATORS = {
     "SECRET_MANAGER_EMULATOR_HOST",
     "https_proxy",
 }
-# Google's words for an answer, and a name in a module's __all__.
+# Not variables: status codes of Google, and a name in an __all__.
 _NONE = {"DATA_LOSS", "NO_JSON", "CLUSTER_KEYS"}
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\Z|KUBECONFIG\Z|https_proxy\Z")
 
 
 def read() -> set[str]:
-    """The names that the program asks for, and what else looks like one."""
+    """The variables that the program reads: all strings that look like one."""
     return {
         node.value
         for path in FILES

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whom a run's worker takes for gone, and when it prints."""
+"""How a run's worker finds out that its caller is gone, and when it prints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIMIT = 60
 def test_who_cannot_look_takes_nobody_for_gone(
     monkeypatch: pytest.MonkeyPatch, by: int | None, there: bool
 ) -> None:
-    """Where all files that may be open are, a run goes on."""
+    """If no file can be opened (None), the run continues."""
     monkeypatch.setattr(run_log, "_parent", lambda _pid: 1)
     caller = Caller("a-run")
     monkeypatch.setattr(run_log, "_parent", lambda _pid: by)
@@ -35,7 +35,7 @@ def test_who_cannot_look_takes_nobody_for_gone(
 
 
 class Playbook:
-    """A process that stands for ansible-playbook, and the end of what it prints to."""
+    """A process in the place of ansible-playbook, and the pipe to which it prints."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, reader: int, writer: int) -> None:
         self.reader, self._writer = reader, writer
@@ -70,7 +70,7 @@ def test_an_output_is_ready_full_or_closed(playbook: Playbook) -> None:
     found = playbook.caller.output()
     assert found is Output.READY
     while found is Output.READY:
-        # A terminal takes what was written a moment later, and has room once more.
+        # A terminal processes its input a moment later, and then has room again.
         playbook.fill()
         found = playbook.caller.output()
     assert found is Output.FULL
@@ -86,7 +86,7 @@ def test_an_output_that_cannot_be_looked_at_is_ready(monkeypatch: pytest.MonkeyP
 
 
 class Reader:
-    """Stands for a :class:`Caller`, and for what is given to it to be printed."""
+    """Stands in for a :class:`Caller`, and records what is printed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, now: Output, *, there: bool = True) -> None:
         self.messages: list[str] = []
@@ -139,7 +139,7 @@ def test_nothing_is_printed_for_nobody(monkeypatch: pytest.MonkeyPatch, now: Out
     log = reader.log("one")
     log.close()
     assert reader.messages == []
-    assert not log.is_lost(), "ansible-playbook's thread has not been given a line that it cannot write"
+    assert not log.is_lost(), "the log must not count as lost"
 
 
 def test_the_last_entries_are_lost_if_the_reader_left_behind_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run tells of its clusters, and when it gives a place up."""
+"""The result of a run for each cluster, and when a run gives up on an API."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_few_are_told_of_one_by_one_and_many_only_where_somebody_has_to_look() -
     }
 
 
-def test_the_log_has_seed_003s_fields() -> None:
+def test_the_log_has_the_fields_of_the_job_contract() -> None:
     one = ClusterResult(
         "cls-1", run_results.OUTCOME_DISCARDED, 3, TRACE, TOLD, actions=("created job x",), project="p-1"
     )
@@ -161,7 +161,7 @@ def test_the_page_names_the_fields_of_the_log() -> None:
         ("version added: projects/p/secrets/s", "apply", None),
     ],
 )
-def test_what_was_written_is_called_as_in_seed_003(action: str, operation: str, secret: str | None) -> None:
+def test_operations_have_the_names_of_the_contract(action: str, operation: str, secret: str | None) -> None:
     entry, _last = run_results.log_entries(
         ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, report=TOLD, actions=(action,))
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The schema that ships is the one that is used."""
+"""The shipped schema file equals the schema in the code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILE = Path(__file__).parents[3] / "extensions" / "adapter" / "adapter-config.s
 
 
 def test_the_file_is_the_value() -> None:
-    """Write it anew: ``python -m tests.adapter.unit.test_schema``."""
+    """To update the file, run ``python -m tests.adapter.unit.test_schema``."""
     assert json.loads(_FILE.read_text(encoding="utf-8")) == SCHEMA
 
 

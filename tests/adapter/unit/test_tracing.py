@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""traceparent: taken strictly."""
+"""Only a valid traceparent is accepted."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Chaos without anything real: the event source, runs and Jobs as processes, the rest stand-ins.
+"""Random faults without real parts: event source, runs and Jobs are processes, everything else is a stand-in.
 
-The seed is in what a failure says: ``CHAOS_SEED=7 pytest …`` has the same steps again.
+A failure prints the random seed: ``CHAOS_SEED=7 pytest …`` repeats the same steps.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def until_right(
     seconds: float,
     more: Callable[[], list[str]] = list,
 ) -> None:
-    """Wait until there is nothing that ``look`` finds wrong; ``more`` is for who reads a failure."""
+    """Wait until ``look`` finds nothing wrong; ``more`` adds details to the failure message."""
     deadline = time.monotonic() + seconds
     while found := look():
         if time.monotonic() >= deadline:
@@ -51,17 +51,17 @@ def until_right(
 
 
 def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
-    """No sentinel here that says it once more: one event for each change has to be enough."""
+    """No sentinel repeats the events: one event for each change must be enough."""
     world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
     with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED) as parts:
         story = Story(world, parts, SEED)
-        # Long enough to be killed in the middle.
+        # Slow enough that runs are killed in the middle.
         world.hyperfleet.faults.add(delay=0.2)
         story.go_on(5, faults=False, pause=0.12)
         story.calm()
         assert parts.broken() == [], str(story)
         until_right(story, lambda: unheard(world, story) + parts.left(), 40)
-        # From here on no event at all: looks without one bring each to its end.
+        # No more events: only requeued clusters bring each change to its end.
         story.last()
         until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 40)
         assert parts.stop() + parts.broken() == [], str(story)
@@ -70,7 +70,7 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Path) -> None:
-    """With faults of all APIs, and a sentinel that publishes what is not reconciled."""
+    """All APIs have faults, and a sentinel publishes the clusters that are not reconciled."""
     world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
     with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED + 1) as parts:
         story = Story(world, parts, SEED + 1)

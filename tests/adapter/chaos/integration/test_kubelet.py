@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The chaos' own kubelet and controllers: what they leave would be taken for the adapter's."""
+"""The stand-ins for kubelet and controllers in the chaos tests: a defect in them would look like the adapter's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.stand_ins.secret_manager import SecretManagerLab
 def test_a_pod_that_is_made_while_its_job_goes_does_not_keep_it(
     hyperfleet: HyperFleetLab, kubernetes: KubernetesLab, secret_manager: SecretManagerLab, tmp_path: Path
 ) -> None:
-    """The cluster would be reported as EarlierJobEnding for ever."""
+    """Otherwise the cluster would be reported as EarlierJobEnding for ever."""
     world = ChaosWorld(hyperfleet, kubernetes, secret_manager, tmp_path)
     cluster = world.cluster()
     world.one(cluster)
@@ -32,5 +32,5 @@ def test_a_pod_that_is_made_while_its_job_goes_does_not_keep_it(
     with Kubelet(world, tmp_path):
         deadline = time.monotonic() + 20
         while world.listed("/apis/batch/v1", "jobs") or world.listed("/api/v1", "pods"):
-            assert time.monotonic() < deadline, "the job has to go with its pods"
+            assert time.monotonic() < deadline, "the Job and its pods must be deleted"
             time.sleep(0.05)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lock of a run's directory, which the event source looks at while a run begins."""
+"""The lock of a run's directory, which the event source probes while a run starts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.action import hyperfleet
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 
-def test_a_look_at_the_lock_does_not_end_a_run(tmp_path: Path) -> None:
-    """The event source takes it for an instant, some times a second."""
+def test_probing_the_lock_does_not_end_a_run(tmp_path: Path) -> None:
+    """The event source takes the lock for a moment, several times a second."""
     with open(tmp_path / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         timer = threading.Timer(0.2, lock.close)
@@ -29,7 +29,7 @@ def test_a_look_at_the_lock_does_not_end_a_run(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_given_up_while_it_waited_does_nothing(tmp_path: Path) -> None:
-    """Its directory went between its first step and the lock."""
+    """Its directory is deleted between its first step and the lock."""
     with open(tmp_path / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
 
@@ -47,8 +47,8 @@ def test_a_run_that_was_given_up_while_it_waited_does_nothing(tmp_path: Path) ->
         timer.join()
 
 
-def test_a_run_that_was_given_up_before_it_began_makes_nothing_anew(tmp_path: Path) -> None:
-    """The directory is being removed: a file that is made in it now would keep it for ever."""
+def test_a_run_that_was_given_up_before_it_began_creates_nothing(tmp_path: Path) -> None:
+    """A file that is created during the removal of the directory would keep the directory for ever."""
     for directory in (tmp_path, tmp_path / "gone"):
         with (
             pytest.raises(ConfigurationError, match="gave up this run"),

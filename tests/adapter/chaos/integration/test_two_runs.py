@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""No two runs have one cluster at once, however long one takes and whatever becomes of its rulebook."""
+"""Two runs never handle the same cluster at the same time, even if a run is slow or its rulebook is killed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 
-# Of each request; there are three, so that a run takes longer than one may take to begin (2 s).
+# Seconds for each of three requests. A run then takes longer than the start timeout of 2 s.
 _DELAY = 1.5
 
 
@@ -42,7 +42,7 @@ def parts(world: ChaosWorld, tmp_path: Path) -> Iterator[Parts]:
 def until(true: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + 40
     while not true():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        assert time.monotonic() < deadline, f"waited 40 s for {what}"
         time.sleep(0.02)
 
 
@@ -52,9 +52,9 @@ def test_a_killed_rulebooks_run_is_waited_for_by_the_next_rulebook(world: ChaosW
     parts.publish([cluster])
     until(lambda: parts.begun() == 1, "the first run")
     parts.kill_source()
-    # The broker delivers the first once more.
+    # The broker redelivers the first event.
     parts.publish([cluster])
-    assert parts.ended() == 0, "the run of the killed one goes on"
+    assert parts.ended() == 0, "the run of the killed rulebook is still active"
     until(lambda: parts.begun() == 2, "the next rulebook's run")
     assert parts.broken() == []
     assert parts.ended() >= 1
@@ -63,7 +63,7 @@ def test_a_killed_rulebooks_run_is_waited_for_by_the_next_rulebook(world: ChaosW
 
 
 def test_other_clusters_do_not_wait_for_it(world: ChaosWorld, parts: Parts) -> None:
-    """Of a killed rulebook's run only its own clusters are left alone."""
+    """Only the clusters of the killed rulebook's run wait for that run."""
     held, other = world.cluster(), world.cluster()
     world.hyperfleet.faults.add(path=f"*/{held}*", delay=_DELAY)
     parts.publish([held])
@@ -71,7 +71,7 @@ def test_other_clusters_do_not_wait_for_it(world: ChaosWorld, parts: Parts) -> N
     parts.kill_source()
     parts.publish([held, other])
     until(lambda: parts.begun() == 2, "the next rulebook's run")
-    assert parts.ended() == 0, "the run of the killed one goes on"
+    assert parts.ended() == 0, "the run of the killed rulebook is still active"
     until(lambda: parts.begun() == 3, "the run after it")
     assert parts.broken() == []
 

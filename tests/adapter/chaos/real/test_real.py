@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Chaos with the real ansible-rulebook, real playbooks and a real RabbitMQ, all of which are killed."""
+"""Random faults with ansible-rulebook, playbooks and RabbitMQ, all real, and all of which are killed."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def world(
 def test_at_the_end_all_is_right(
     world: ChaosWorld, broker: RabbitMQ, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """First kills alone, where one event is enough; then the API and the broker are away for minutes, too.
+    """First only processes are killed, so one event must be enough. Then API and broker stop for minutes.
 
-    Meanwhile other things fail, and the sentinel says it again.
+    The second part has other faults too, and the sentinel repeats events.
     """
     sentinel = Sentinel(broker)
     (tmp_path / "url").write_text(broker.url)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs that end anywhere, answers that are lost, people who delete: at the end all is as it was ordered."""
+"""Random interruptions, lost answers and manual deletions: the final state must match the last document."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FAULTS = (
 
 
 class Chaos:
-    """One cluster whose order changes while everything around it goes wrong."""
+    """A cluster whose document changes while everything around it fails."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
@@ -53,7 +53,7 @@ class Chaos:
             (self.look, self.look, self.look, self.fault, self.order, self.play, self.meddle)
         )()
         going_on = [job for job in self.jobs() if not ended(job) and not deleting(job)]
-        assert len(going_on) <= 1, "two Jobs are at work"
+        assert len(going_on) <= 1, "two Jobs are active"
 
     def look(self) -> None:
         generation = self.random.choice((self.generation, self.generation, max(1, self.generation - 1)))
@@ -123,7 +123,7 @@ def test_at_the_end_all_is_as_it_was_ordered(world: World, seed: int) -> None:
         for job in chaos.jobs():
             if not ended(job) and not deleting(job):
                 world.playing.finish(job["metadata"]["name"], said(SUCCESS))
-    # The Job that counts was made for the present content: an adapter that knows nothing agrees.
+    # The Job was made for the current document: an adapter without memory must agree.
     again = world.apply(chaos.generation, chaos.document, by=world.adapter())
     assert (again.state, again.job, again.actions) == ("succeeded", seen.job, ())
     assert world.secrets() == {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What others do to the management Secret while its Job stands."""
+"""Other writers change the management Secret while its Job exists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LATER = 60.0
 
 
 def done(world: World, *cluster_ids: str) -> None:
-    """Stored and placed, and seen to be."""
+    """Let the Jobs succeed, and let the adapter see that."""
     for cluster_id in cluster_ids:
         world.apply(cluster_id=cluster_id)
         world.playing.finish(f"pullsecret-{cluster_id}-gen1", said(SUCCESS))
@@ -51,7 +51,7 @@ def disown(world: World) -> None:
     ],
 )
 @pytest.mark.parametrize("batch", [False, True])
-def test_what_was_deleted_or_changed_is_made_anew(
+def test_a_deleted_or_changed_secret_is_created_again(
     world: World, meddle: Callable[[World], None], reason: str, batch: bool
 ) -> None:
     done(world, "c-1", "c-2", "c-3")
@@ -64,7 +64,7 @@ def test_what_was_deleted_or_changed_is_made_anew(
     assert (seen.state, seen.reason, seen.attempt, seen.made) == ("created", reason, 2, True)
     assert seen.actions == (f"deleted job {NAME}", f"created secret {DATA}", f"created job {NAME}")
     assert PLACED in seen.message
-    assert seen.kind == "verification", "what was reported of it before holds no more"
+    assert seen.kind == "verification", "the drift makes earlier results of this content invalid"
     world.playing.finish(NAME, said(SUCCESS))
     again = world.apply()
     assert (again.state, again.reason) == ("succeeded", "PullSecretStored")
@@ -73,7 +73,7 @@ def test_what_was_deleted_or_changed_is_made_anew(
     assert world.apply().actions == ()
 
 
-def test_a_check_tells_of_it_and_writes_nothing(world: World) -> None:
+def test_check_mode_reports_drift_and_writes_nothing(world: World) -> None:
     done(world, "c-1")
     delete(world)
     world.ahead = LATER
@@ -116,8 +116,8 @@ def test_without_the_right_to_list_each_is_looked_at(world: World) -> None:
 
 
 @pytest.mark.parametrize(("status", "requests"), [(403, 3), (500, 3)])
-def test_a_look_that_cannot_be_had_is_no_failure(world: World, status: int, requests: int) -> None:
-    """:param requests: of the first cluster's three tries, or of three clusters' one."""
+def test_a_failed_read_is_not_reported_as_drift(world: World, status: int, requests: int) -> None:
+    """:param requests: three tries for the first cluster, or one try for each of three clusters"""
     ids = ["c-1", "c-2", "c-3"]
     done(world, *ids)
     delete(world)
@@ -132,7 +132,7 @@ def test_a_look_that_cannot_be_had_is_no_failure(world: World, status: int, requ
 
 
 def lose_the_job(world: World) -> None:
-    """By its TTL, or by hand."""
+    """Delete the Job as its TTL or a user would."""
     path = f"/apis/batch/v1/namespaces/{world.namespace}/jobs/{NAME}"
     assert world.api.request("DELETE", f"{path}?propagationPolicy=Background")[0] == 200
     limit = time.monotonic() + 30
@@ -142,13 +142,13 @@ def lose_the_job(world: World) -> None:
 
 
 def test_a_job_that_failed_says_nothing_of_what_is_gone_and_the_look_does(world: World) -> None:
-    """Of an outage it says that, while what an earlier Job had made was deleted."""
+    """The Job reports an outage; meanwhile the Secret of an earlier Job was deleted."""
     done(world, "c-1")
     lose_the_job(world)
     delete(world)
     outage = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"}
     jobs = world.adapter(backoff_limit=0)
-    assert world.apply(by=jobs).kind is None, "nobody has looked"
+    assert world.apply(by=jobs).kind is None, "the Secret has not been read yet"
     world.playing.finish(NAME, said(outage), exit_code=1)
     for dummy in range(2):
         seen = world.apply(by=jobs)
@@ -171,7 +171,7 @@ def test_a_job_that_failed_takes_nothing_back_of_what_is_there(world: World) -> 
 
 
 def plant(world: World, name: str, size: int, cluster_id: str = "c-1") -> None:
-    """A Secret with our labels, of whoever may make Secrets."""
+    """Create a Secret with the adapter's labels, as anyone with the right to create Secrets could."""
     body = {
         "metadata": {"name": name, "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id}},
         "data": {KEY: base64.b64encode(b"x" * size).decode()},
@@ -199,7 +199,7 @@ def test_what_others_label_as_ours_costs_no_memory(world: World) -> None:
 def test_what_others_label_as_ours_hides_no_change(
     world: World, monkeypatch: pytest.MonkeyPatch, limit: str, small: int
 ) -> None:
-    """What does not fit a LIST is asked for by itself."""
+    """A Secret that does not fit a LIST is read by itself."""
     monkeypatch.setattr(drift, limit, small)
     ids = ["c-1", "c-2", "c-3"]
     done(world, *ids)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An API server that refuses, is silent or forgets to answer, and runs beside each other."""
+"""An API server that refuses, does not answer or loses answers, and runs at the same time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_namespace_that_is_not_there(world: World) -> None:
     jobs.prepare(["c-1", "c-2", "c-3"], Deadline(20))
     with pytest.raises(DependencyMissing, match="namespace no-such-namespace does not exist"):
         jobs.apply(world.order(), DOCUMENT.encode(), Deadline(20))
-    # The others of the batch are not kept waiting for the same answer.
+    # The other clusters of the batch do not repeat the request.
     world.api.calls.clear()
     with pytest.raises(DependencyMissing):
         jobs.apply(world.order(cluster_id="c-2"), DOCUMENT.encode(), Deadline(20))
@@ -62,7 +62,7 @@ def test_a_quota_leaves_no_secret_behind(world: World) -> None:
 
 @pytest.mark.parametrize("path", ["*/jobs", "*/secrets"])
 def test_a_create_whose_answer_is_lost_is_one_create(world: World, path: str) -> None:
-    world.apply(cluster_id="c-0")  # the digests' key is there
+    world.apply(cluster_id="c-0")  # creates the Secret with the key of the digests
     world.api.faults.add(verb="create", path=path, drop=True, phase="after")
     made = world.apply()
     assert (made.made, made.job) == (True, NAME)
@@ -127,6 +127,6 @@ def test_a_batch_s_look_is_good_for_one_apply(world: World) -> None:
     world.apply()
     world.jobs.prepare(["c-1", "c-2", "c-3"], Deadline(20))
     world.playing.finish(NAME, said(SUCCESS))
-    # What was read ahead says that it goes on, its pods that it is done: neither is wrong.
+    # The Job was read before it finished and its pods after that: both states are correct.
     assert world.apply().state in ("running", "succeeded")
     assert world.apply().state == "succeeded"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Jobs that end by themselves."""
+"""The stand-in ``Finisher`` ends Jobs without a test's help."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ def test_they_end_as_the_test_says(lab: KubernetesLab) -> None:
         first, second = ended(jobs, "c-1"), ended(jobs, "c-2")
     assert (first.state, first.result) == ("succeeded", SUCCESS)
     assert (second.state, second.reason) == ("failed", "PermissionDenied")
-    # None ends any more.
+    # The finisher has stopped: no Job ends any more.
     assert jobs.apply(order(cluster_id="c-3"), DOCUMENT.encode(), Deadline(20)).state == "created"
     assert jobs.apply(order(cluster_id="c-3"), DOCUMENT.encode(), Deadline(20)).state == "pending"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster's Job from its making to its removal."""
+"""The Job of a cluster from its creation to its removal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_from_the_making_to_the_end(world: World) -> None:
     world.api.calls.clear()
     again = world.apply()
     assert (again.state, again.result, again.actions) == ("succeeded", SUCCESS, ())
-    # Whether the management Secret still is there.
+    # Reads the management Secret to detect drift.
     assert world.requests() == ["list jobs", "get secrets"]
 
 
@@ -77,7 +77,7 @@ def test_the_clusters_of_a_small_batch_are_named_and_a_large_one_is_read_with_al
         jobs = world.adapter()
         world.api.calls.clear()
         jobs.prepare([f"c-{number}" for number in range(1, count + 1)], Deadline(20))
-        # The pods of the three are asked for by name: there are three.
+        # There are only three pods, so their Jobs are named in the request.
         assert world.requests() == ["list jobs"] * lists + ["list pods"], count
         found = jobs.apply(world.order(cluster_id="c-2"), DOCUMENT.encode(), Deadline(20))
         assert (found.state, found.made) == ("pending", False), count
@@ -108,7 +108,7 @@ def test_what_the_program_refused_is_not_tried_again(world: World) -> None:
     assert (failed.state, failed.reason, failed.retry) == ("failed", "InvalidDocument", False)
     world.ahead = 1e6
     assert world.apply().state == "failed"
-    # Another document is another matter.
+    # A changed document is tried at once.
     assert world.apply(2, '{"auths":{"quay.io":{"auth":"dTpw"}}}').state == "created"
 
 
@@ -126,11 +126,11 @@ def test_going_back_to_an_earlier_document_makes_a_job(world: World) -> None:
         assert world.apply(generation, document).state == "created"
         world.playing.finish(f"pullsecret-c-1-gen{generation}", said(SUCCESS))
         assert world.apply(generation, document).state == "succeeded"
-    # One ended generation is kept beside the one that counts.
+    # One ended Job is kept beside the current one.
     assert world.job_names() == ["pullsecret-c-1-gen2", "pullsecret-c-1-gen3"]
 
 
-def test_removal_is_told_when_nothing_is_left(world: World) -> None:
+def test_removal_is_reported_when_nothing_is_left(world: World) -> None:
     world.apply()
     world.playing.run(NAME)
     world.apply(cluster_id="c-2")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What goes wrong around a Job: pods that cannot begin, other generations, what others do."""
+"""Problems around a Job: pods that cannot start, other generations, changes by other writers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from tests.lab.session import STAND_IN
 from tests.support.adapter_jobs.world import CANARY, DOCUMENT, FAILURE, SUCCESS, World, said
 
-# For what a real Job controller and a real garbage collector cannot be told to do.
+# Only on the stand-in: a real Job controller and garbage collector cannot be made to do this.
 played = pytest.mark.parametrize("server", [pytest.param(STAND_IN, id="stand-in")], indirect=True)
 NAME, DATA = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data"
 OTHER = json.dumps({"auths": {"registry.example.com": {"auth": "dTpwYXNzd29yZC0y"}}})
@@ -35,7 +35,7 @@ def delete_job(world: World, name: str = NAME, policy: str = "Background") -> No
     assert code == 200
 
 
-def test_an_image_that_cannot_be_pulled_is_said_and_another_is_tried(world: World) -> None:
+def test_an_image_that_cannot_be_pulled_is_reported_and_another_is_tried(world: World) -> None:
     world.apply()
     world.playing.stick(NAME, "ImagePullBackOff", 'Back-off pulling image "x": 401 Unauthorized')
     stuck = world.apply()
@@ -55,7 +55,7 @@ def test_an_image_that_cannot_be_pulled_is_said_and_another_is_tried(world: Worl
 
 
 def until_created(world: World, *arguments: Any, **more: Any) -> Any:
-    """Look until the garbage collector has done its part."""
+    """Wait until the garbage collector has deleted the earlier Job."""
     deadline = Deadline(60)
     while (seen := world.apply(*arguments, **more)).state != "created":
         assert seen.reason == "EarlierJobEnding"
@@ -71,7 +71,7 @@ def test_a_secret_that_was_deleted_under_way_is_made_again(world: World) -> None
     assert (seen.reason, seen.actions) == ("ContainerConfigError", (f"created secret {DATA}",))
     assert DATA in world.secrets()
     world.playing.finish(NAME, said(SUCCESS))
-    # It is another than the one that the Job was made with, and ours all the same.
+    # It is not the Secret that the Job was created with, but it belongs to the adapter.
     assert world.apply().state == "succeeded"
     assert world.secrets() == {}
 
@@ -100,7 +100,7 @@ def test_another_document_waits_for_the_end_of_the_pod_before(world: World) -> N
     world.playing.run(NAME, node="node-1")
     first = world.apply(2, OTHER)
     assert (first.state, first.reason, first.job) == ("pending", "EarlierJobEnding", NAME)
-    # A pod takes up to its grace period to end, and nothing is made meanwhile.
+    # The pod may use its whole grace period. Until then nothing is created.
     again = world.apply(2, OTHER)
     assert (again.state, again.actions) == ("pending", ())
     assert world.job_names() == [NAME]
@@ -110,7 +110,7 @@ def test_another_document_waits_for_the_end_of_the_pod_before(world: World) -> N
     assert world.job_names() == ["pullsecret-c-1-gen2"]
 
 
-def test_an_order_of_old_changes_nothing(world: World) -> None:
+def test_an_older_generation_changes_nothing(world: World) -> None:
     world.apply(2)
     world.api.calls.clear()
     old = world.apply(1, OTHER)
@@ -225,7 +225,7 @@ def foreign_job() -> dict[str, Any]:
     }
 
 
-def test_what_a_pod_says_of_the_pull_secret_is_not_repeated(world: World) -> None:
+def test_a_pods_message_about_the_pull_secret_is_not_repeated(world: World) -> None:
     jobs = world.adapter(backoff_limit=0)
     auth = json.loads(DOCUMENT)["auths"]["quay.io"]["auth"]
     world.apply(by=jobs)
@@ -239,9 +239,9 @@ def test_what_a_pod_says_of_the_pull_secret_is_not_repeated(world: World) -> Non
     assert not any(form in text for form in (auth, CANARY))
 
 
-def test_what_a_pod_says_of_its_success_is_not_repeated_either(world: World) -> None:
+def test_a_pods_message_about_its_success_is_not_repeated_either(world: World) -> None:
     world.apply()
-    # Of the right shape, and for all that anybody knows a part of what it was given.
+    # Valid shapes, but each value could be a part of the pull secret.
     told = {**SUCCESS, "secret": f"projects/{CANARY}/secrets/{CANARY}"}
     told["management_secret"] = {"namespace": CANARY, "name": CANARY}
     told["gcp_api_calls"] = [

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a management Secret differs from what was stored."""
+"""How a management Secret differs from the stored document."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def secret(value: str | bytes = DOCUMENT, **changes: Any) -> dict[str, Any]:
     [
         (DOCUMENT, DOCUMENT),
         (json.dumps(json.loads(DOCUMENT), indent=1), DOCUMENT),
-        # The job writes what a document means.
+        # The job writes the canonical form of a document.
         (load(USER).canonical().decode(), USER),
     ],
 )
@@ -63,7 +63,7 @@ def test_the_same_meaning_is_no_drift(value: str, document: str) -> None:
         (secret(CANARY), "ManagementSecretChanged"),
     ],
 )
-def test_what_differs_is_said_without_a_value(found: Any, reason: str) -> None:
+def test_a_difference_is_described_without_a_value(found: Any, reason: str) -> None:
     drift = find_drift(found, order(), DOCUMENT.encode())
     assert drift is not None
     assert drift[0] == reason

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A termination message is not trusted."""
+"""The adapter checks a termination message before it uses it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ JSON = st.recursive(
 
 
 def fields(message: Any) -> Any:
-    """What is left of a termination message, or None."""
+    """The fields of a termination message that pass the checks, or None."""
     said = job_result.parse_job_result(message, order())
     return said.fields if said is not None else None
 
@@ -109,7 +109,7 @@ def test_a_field_of_another_shape_is_left_out(field: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        # Of the right shape, each of them: what a pod would say that gives its pull secret away.
+        # Each has a valid shape: a pod could give its pull secret away in it.
         ("secret", "projects/example/secrets/password"),
         ("secret", "projects/p-1/secrets/hyperfleet-c-1-pull-secret/versions/1"),
         ("secret", ["dTpw"]),
@@ -123,7 +123,7 @@ def test_places_are_those_of_the_order_or_none(field: str, value: Any) -> None:
     said = job_result.checked_job_result({**WHOLE, field: value}, order())
     assert said is not None
     assert said.elsewhere
-    # A version is of a place.
+    # A version without its place has no meaning.
     assert said.fields == {name: item for name, item in WHOLE.items() if name not in (field, "version")}
 
 

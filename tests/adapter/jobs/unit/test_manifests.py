@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Secret and the Job of seeds 002 and 003."""
+"""The Secret and the Job that the adapter creates for a cluster."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def container(job: dict[str, Any]) -> dict[str, Any]:
     return dict(found)
 
 
-def test_the_job_is_the_seeds() -> None:
+def test_the_job_has_the_fields_of_the_contract() -> None:
     job = made(order(2, cluster_id="cls-123", cluster_name="production-cluster", traceparent=TRACE))
     assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
     metadata, spec = job["metadata"], job["spec"]
@@ -138,7 +138,7 @@ def test_another_order_is_another_content(changed: dict[str, Any]) -> None:
     assert digest(order(7, traceparent=TRACE)) == first
     assert digest(order(**changed)) != first
     assert digest(order(), b"{} ") != first
-    # Whoever has not the key cannot tell what it was made of.
+    # Without the key nobody can find out what the digest was made of.
     assert digest(order(), key=b"x" * 32) != first
 
 
@@ -154,8 +154,8 @@ def test_another_order_is_another_content(changed: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_an_upgrade_makes_no_job_anew(wanted: Order, digest: str) -> None:
-    """The digests are those of the release before ``model/cluster`` was there."""
+def test_an_upgrade_creates_no_new_job(wanted: Order, digest: str) -> None:
+    """The digests of the release before ``model/cluster`` existed."""
     assert marks.content_digest(wanted, b'{"auths":{}}', KEY) == f"hmac-sha256:{digest}"
 
 
@@ -168,7 +168,7 @@ def test_a_field_that_came_later_is_in_the_digest_where_it_has_a_value() -> None
     later = [name for name, option in OPTIONS.items() if option.in_digest and name not in marks._FIRST]
     assert "kms_key" in later
     assert len({plain, *(digest(**{name: "value"}) for name in later)}) == len(later) + 1
-    # The text of the policy is in it, and a document is by its content.
+    # The text of the policy contains these options, and the digest of a document depends on its content.
     others = (
         "replication_policy",
         "replication_locations",
@@ -182,8 +182,8 @@ def test_a_field_that_came_later_is_in_the_digest_where_it_has_a_value() -> None
     assert {digest(**{name: "value"}) for name in others} == {plain}
 
 
-def test_the_environment_of_a_job_is_in_its_order() -> None:
-    """It is a part of the hash of how a Job is run: in another order, a failed Job would be made anew."""
+def test_the_environment_of_a_job_has_a_fixed_order() -> None:
+    """It is part of the template's hash: in another order a failed Job would be created again."""
     assert [item["name"] for item in container(made(order(traceparent=TRACE)))["env"]] == [
         "CLUSTER_ID",
         "CLUSTER_NAME",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names that fit, and that differ."""
+"""Names of Jobs and Secrets: short enough, and unique."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UUID = "0198c1f2-7c1e-7b52-9d4e-2f6f3a1b4c5d"
 ODD = st.text(min_size=1, max_size=80)
 
 
-def test_names_are_the_seeds() -> None:
+def test_names_are_those_of_the_contract() -> None:
     assert names.job_name("cls-123", 1) == "pullsecret-cls-123-gen1"
     assert names.data_secret_name("cls-123") == "cluster-cls-123-pullsecret-data"
     assert names.job_name(UUID, 12) == f"pullsecret-{UUID}-gen12"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a Job and its pods to what is said."""
+"""From a Job and its pods to the reported state."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ FAILURE = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"
         (job(), [pod("Pending")], "pending", "JobPending"),
         (job(), [pod("Pending", waiting("ContainerCreating"))], "pending", "JobPending"),
         (job(), [pod("Running", {"running": {}})], "running", "JobRunning"),
-        # It has ended, and the controller has not seen it yet.
+        # The pod has ended, and the controller has not noticed it yet.
         (job(), [pod("Running", ended(code=0))], "running", "JobRunning"),
         (job(), [pod("Succeeded", ended(code=0))], "running", "JobRunning"),
         (job(), [pod("Pending", waiting("ErrImagePull"))], "stuck", "ImagePullFailed"),
@@ -126,7 +126,7 @@ FAILURE = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"
             "stuck",
             "ImagePullFailed",
         ),
-        # Another Job's.
+        # a pod of another Job
         (job(created=JUST), [pod("Running", {"running": {}}, uid="u-2")], "pending", "JobPending"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_job_that_goes_on(found: job_state.JobState, pods: list[Any], state: s
             True,
         ),
         (job("Failed", "FutureReason"), [], "JobFailed", "no known reason", True),
-        # It says that all went well, and it did not.
+        # The pod reports success, but the Job has failed.
         (
             job("Failed", "BackoffLimitExceeded"),
             [pod("Failed", ended({"result": "success"}))],
@@ -269,7 +269,7 @@ def test_places_that_were_not_ordered_are_not_shown_and_it_is_said() -> None:
         ": check that spec.jobTemplate.image is this adapter's image"
     )
     assert not re.search("password|4711", repr(observed))
-    # Nor by the way of a note that somebody has written.
+    # Nor if the value comes from an annotation that another writer made.
     note = json.dumps({"state": "succeeded", "reason": "PullSecretStored", "message": "x", "result": HOSTILE})
     for text in (note, job_outcome.outcome_annotation(observed)):
         noted = observing.observe(job("Complete", annotations={names.RESULT: text}), [], "n", ORDER, NOW)
@@ -328,7 +328,7 @@ def test_what_was_noted_of_an_end_is_as_good_as_the_pods(found: job_state.JobSta
         '{"state":"running","reason":"JobRunning"}',
         '{"state":"failed","reason":"two words"}',
         '{"state":"failed","reason":"ExamplePassword","message":""}',
-        # It did not.
+        # A success has no retry.
         '{"state":"succeeded","reason":"PullSecretStored","message":"","retry":true}',
     ],
 )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which Job counts, and what is done about the others."""
+"""Which Job is the current one, and what happens to the others."""
 
 from __future__ import annotations
 
@@ -73,30 +73,30 @@ def short(made: Plan) -> tuple[str, list[str], list[str]]:
     ("jobs", "step", "delete", "clean"),
     [
         ([], MAKE, [], []),
-        # The same content, of this or an earlier generation, going on or done.
+        # The same content, of this or an earlier generation, active or complete.
         ([job(3)], KEEP, [], []),
         ([job(3, end=COMPLETE)], KEEP, [], []),
         ([job(1)], KEEP, [], []),
         ([job(1, end=COMPLETE)], KEEP, [], []),
-        # Another content: one that goes on has to end first.
+        # Other content: an active Job has to end first.
         ([job(2, "B")], ENDING, ["j-2"], []),
         ([job(2, "B", COMPLETE)], MAKE, [], []),
         ([job(2, "B", FAILED)], MAKE, [], []),
         ([job(2, "B", deleting=True)], ENDING, [], []),
         ([job(2, "B", COMPLETE, deleting=True)], MAKE, [], []),
-        # The same name is in the way, though it is not the same work: the placement moved the cluster.
+        # The name is taken by a Job for other work: placement moved the cluster.
         ([job(3, "B", COMPLETE)], MAKE, ["j-3"], []),
         ([job(3, "B", COMPLETE, deleting=True)], ENDING, [], []),
         ([job(3, None)], ENDING, ["j-3"], []),
-        # What was done before the newest was undone by it.
+        # A later Job has overwritten the result of the first one.
         ([job(1, end=COMPLETE), job(2, "B", COMPLETE)], MAKE, [], ["j-1"]),
         ([job(1, end=COMPLETE), job(2, "B", FAILED)], MAKE, [], ["j-1"]),
         ([job(1, end=COMPLETE), job(2, "B", COMPLETE, deleting=True)], MAKE, [], []),
-        # Beside the one that counts none goes on.
+        # No other Job may be active beside the current one.
         ([job(1, "B"), job(3)], KEEP, ["j-1"], []),
-        # Deleted by hand while it went on: its pod may be there yet.
+        # Deleted by a user while active: its pod may still exist.
         ([job(3, deleting=True)], ENDING, [], []),
-        # An order of old.
+        # The generation is older than a Job's.
         ([job(4)], HOLD, [], []),
         ([job(3), job(4, "B", COMPLETE)], HOLD, [], []),
         ([job(4, deleting=True)], HOLD, [], []),
@@ -121,16 +121,16 @@ def test_ended_jobs_of_older_generations_are_cleaned_but_the_newest(keep: int, c
 @pytest.mark.parametrize(
     ("planted", "beside", "step", "delete"),
     [
-        # It goes on: what it does is not what was ordered, and it has to end first.
+        # The Job is active with other content, so it has to end first.
         (job(10**17, "B", created=NOW - HOLD_SECONDS - 1), [], ENDING, ["j-100000000000000000"]),
         (job(10**17, "B", COMPLETE, created=NOW - HOLD_SECONDS - 1), [], MAKE, []),
-        # The one that was made meanwhile counts.
+        # The Job of the current generation takes precedence.
         (job(10**17, "B", created=NOW - HOLD_SECONDS - 1), [job(3)], KEEP, ["j-100000000000000000"]),
         (job(10**17, "B", COMPLETE, created=NOW - HOLD_SECONDS - 1), [job(3)], KEEP, []),
         (job(10**17, "B", COMPLETE, created=0.0), [job(2, end=COMPLETE)], KEEP, []),
-        # A fleet's API that was restored from a backup: what was done is done.
+        # The API was restored from a backup: the complete Job is kept.
         (job(5, end=COMPLETE, created=NOW - HOLD_SECONDS - 1), [], KEEP, []),
-        # Of a run that has read later.
+        # A run that read the cluster later created this Job.
         (job(4, "B", created=NOW - HOLD_SECONDS), [], HOLD, []),
         (job(4, "B", created=NOW + 60), [job(3)], HOLD, []),
     ],
@@ -161,11 +161,11 @@ def test_where_no_try_helps_none_is_made_unless_it_would_be_another() -> None:
     assert plan([found], retry=False, template="T2").step == MAKE
 
 
-def test_what_is_stuck_is_made_anew_where_it_would_be_made_otherwise() -> None:
+def test_a_stuck_job_is_created_again_only_with_another_template() -> None:
     assert plan([job(3)], model.STUCK).step == KEEP
     first = plan([job(3)], model.STUCK, template="T2")
     assert short(first) == (ENDING, ["j-3"], [])
-    # Neither what is running nor what is done is disturbed by another image.
+    # Another image changes neither an active nor a complete Job.
     assert plan([job(3)], template="T2").step == KEEP
     assert plan([job(3, end=COMPLETE)], template="T2").step == KEEP
 

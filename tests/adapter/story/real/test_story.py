@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Seed 003's timeline on real parts, with the rights that the page permissions names; no step by hand."""
+"""The timeline of the job contract with real parts and the documented permissions, without manual steps."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.real("nodes", "go", "java", "apt-get")
 
 TOPIC = "hyperfleet-clusters"
-# Rights that this story has no use for: (verb, resource, namespace).
+# Permissions that this test does not use: (verb, resource, namespace).
 RARE = {
-    # A Job, or its Secret, of that name was there already; a pod whose Job is gone; a namespace that may be.
+    # An existing Job or Secret of that name; a pod without a Job; a namespace that may exist.
     ("get", "jobs", "hyperfleet-system"),
     ("patch", "secrets", "hyperfleet-system"),
     ("delete", "pods", "hyperfleet-system"),
@@ -38,7 +38,7 @@ RARE = {
 }
 
 
-# Panels that draw nothing where nothing fails: (title, metric).
+# Panels without data when nothing fails: (title, metric).
 SILENT = {
     ("Top error types", "pullsecret_job_failures_total"),
     ("Top error types", "pullsecret_adapter_failures_total"),
@@ -49,7 +49,7 @@ SILENT = {
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[ClusterLab]:
-    """A cluster of one node: here it is the management cluster."""
+    """A cluster with one node, used as the management cluster."""
     from tests.lab.nodes.cluster import cluster_lab
 
     with cluster_lab(1) as found:
@@ -99,14 +99,14 @@ def over_pubsub(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
 
 @pytest.fixture
 def by_hand(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
-    """Without events: the adapter's playbooks."""
+    """Start the adapter's playbooks directly, without events."""
     from tests.adapter.story.world import World
 
     with World(lab, tmp_path, {"type": "webhook"}, {}).stand() as world:
         yield world
 
 
-def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
+def test_the_contracts_timeline_then_rotation_an_edit_and_deletion(
     over_rabbitmq: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tests.adapter.story.scraped import scraping
@@ -118,7 +118,7 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
     begun = time.time()
     seen = []
     with scraping(tmp_path, world.port) as scraped, world.rulebook() as output:
-        # Seed 003's timeline.
+        # the timeline of the job contract
         published = world.publish()
         world.until(1, Available="True", Applied="True", Health="True", Finalized="False")
         steps = timeline(world, published, time.time())
@@ -130,7 +130,7 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
         assert world.jobs() == ["pullsecret-cls-123-gen1"]
         seen.append(world.everything())
 
-        # The pull secret is rotated.
+        # rotate the pull secret
         world.edit(password=PASSWORDS[1])
         world.publish()
         world.until(2, Available="True")
@@ -139,7 +139,7 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
         assert world.jobs() == ["pullsecret-cls-123-gen1", "pullsecret-cls-123-gen2"]
         seen.append(world.everything())
 
-        # A label is edited: the same content, no Job.
+        # change a label: same content, no Job
         world.edit(team="clusters")
         world.publish()
         status = world.until(3, Available="True")
@@ -147,7 +147,7 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
         assert world.jobs() == ["pullsecret-cls-123-gen1", "pullsecret-cls-123-gen2"]
         assert world.versions() == [one, two]
 
-        # The cluster is deleted.
+        # delete the cluster
         assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
         world.publish()
         world.until(world.read()["generation"], Finalized="True")
@@ -158,7 +158,7 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
         assert world.ask("GET", "/clusters/cls-123")[0] == 404
         wait_until(lambda: counts(world), "all is counted")
 
-        # Who looks after it sees all of this, and no alarm.
+        # Metrics and dashboards show all of it, and no alert fires.
         assert scraped.silent(SILENT) == SILENT, scraped.trouble()
         assert scraped.choices() == {name: [value] for name, value in monitoring.NAMES.items()}
         assert set(scraped.alerts().values()) == {"inactive"}
@@ -167,7 +167,7 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
     assert [form for password in PASSWORDS for form in forms(password) if form in said] == []
 
     requests = audited(world, begun)
-    # Neither asks for what it has no right to, and no right is there for nothing.
+    # No request is refused, and every permission is used.
     ours = [one for one in requests if "pullsecret-adapter" in one.user]
     assert [one for one in ours if one.code in (401, 403)] == []
     never = {(verb, resource, where) for _user, where, verb, resource in granted(world.rights) - used(ours)}
@@ -191,7 +191,7 @@ def test_over_pubsub(over_pubsub: World) -> None:
 
 
 def test_the_management_namespace_goes_before_the_cluster(by_hand: World) -> None:
-    """With it go the adapter's rights there; who asks then is refused, whether there is a Secret or not."""
+    """The adapter's rights there go with it: later requests are refused, whether or not a Secret exists."""
     world = by_hand
     world.run("adapter", cluster_ids=["cls-123"])
     wait_until(world.placed, "the job has done its work", 120)
@@ -213,7 +213,7 @@ def counts(world: World) -> bool:
 
 
 def forms(password: str) -> list[str]:
-    """A password as it stands in documents: plain, or somewhere in an ``auth``, or in a Secret's data."""
+    """The forms of a password in documents: plain, inside an ``auth``, or in the data of a Secret."""
     from tests.adapter.story.world import document
 
     auth = json.loads(document(password))["auths"]["quay.io"]["auth"]

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Secret and Job are those of seeds 002 and 003, field by field; what they have besides is on the page.
+"""Secret and Job match the adapter contract and the job contract; the page *adapter_jobs* lists further fields.
 
-The seeds have no manifest of either.  What they say of them, in words, tables and pieces of YAML, is put
-together here, with where it stands.
+The contracts contain no manifest. Their text, tables and YAML fragments are combined here, with references:
+002 is the document of the adapter contract, 003 the one of the job contract.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ spec:
 
 
 def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each leaf by its path; variables of ``env`` by their names."""
+    """Each leaf with its path; variables of ``env`` by name."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from fields(item, f"{path}.{name}" if path else name)
@@ -97,7 +97,7 @@ def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 @pytest.fixture(scope="module")
 def made() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The Secret and the Job, by 002's own configuration."""
+    """The Secret and the Job for the configuration in the adapter contract."""
     config = parse_adapter_config(yaml.safe_load(SEED_EXAMPLE))
     wanted = order(
         cluster_id="cls-abc123",
@@ -113,25 +113,25 @@ def made() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def documented(kind: str) -> set[str]:
-    """The fields that the page's table has of a kind, beside the seeds'."""
+    """The fields of a kind that the page's table lists in addition."""
     rows = [row for row in doc_tables.table(PAGE, "object", "fields", "why") if row[0] == kind]
     assert all(len(why) > 10 for _kind, _fields, why in rows)
     return {name for _kind, cell, _why in rows for name in doc_tables.literals(cell)}
 
 
-def test_they_are_where_the_seeds_have_them() -> None:
+def test_the_namespace_is_the_one_in_the_contract() -> None:
     assert parse_adapter_config(yaml.safe_load(SEED_EXAMPLE)).namespace == "hyperfleet-system"
 
 
 @pytest.mark.parametrize(("kind", "seed"), [("Secret", SECRET), ("Job", JOB)])
-def test_each_field_of_the_seeds_is_as_they_have_it(kind: str, seed: Any, made: Any) -> None:
+def test_each_field_of_the_contract_is_in_the_manifest(kind: str, seed: Any, made: Any) -> None:
     ours = dict(fields(made[("Secret", "Job").index(kind)]))
     wanted = dict(fields(seed))
     assert {path: ours.get(path) for path in wanted} == wanted
 
 
 @pytest.mark.parametrize(("kind", "seed"), [("Secret", SECRET), ("Job", JOB)])
-def test_each_field_besides_is_on_the_page_with_its_reason(kind: str, seed: Any, made: Any) -> None:
+def test_each_further_field_is_on_the_page_with_its_reason(kind: str, seed: Any, made: Any) -> None:
     besides = dict(fields(made[("Secret", "Job").index(kind)])).keys() - dict(fields(seed)).keys()
     told = documented(kind)
     assert len(told) > 2

@@ -136,7 +136,7 @@ def test_what_is_wrong_is_named(hyperfleet: HyperFleetLab, params: dict[str, Any
     assert isinstance(caught.value, ConfigurationError) or "search" in params
 
 
-def test_the_seeds_api_tells_it_on_the_cluster() -> None:
+def test_the_contract_form_has_statuses_on_the_cluster() -> None:
     with HyperFleetLab(flavour="seed") as lab:
         lab.store.seed([{"id": "a"}, {"id": "b"}])
         report(lab, "a", data={"namespace": "n"})

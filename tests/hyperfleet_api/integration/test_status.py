@@ -163,7 +163,7 @@ def test_two_reports_of_one_adapter_on_one_cluster_are_refused(one: HyperFleetLa
         run(task, one, {"conditions": conditions(), "targets": targets})
 
 
-def test_the_seeds_api_is_reported_to() -> None:
+def test_reports_to_the_contract_form() -> None:
     with HyperFleetLab(flavour="seed") as lab:
         lab.store.seed([{"id": "cls-1", "generation": 2}])
         params = {"cluster_id": "cls-1", "conditions": conditions(), "data": {"version": "1"}}

@@ -84,14 +84,14 @@ def test_today_s_form() -> None:
     }
 
 
-def test_the_seeds_form() -> None:
+def test_the_contract_form() -> None:
     body = FLAVOURS["contract"].body(report(2), "2026-01-01T00:00:00.000001Z")
     assert (body["observedGeneration"], body["lastUpdated"]) == (2, "2026-01-01T00:00:00.000001Z")
     assert {condition["lastTransitionTime"] for condition in body["conditions"]} == {body["lastUpdated"]}
     assert not {"observed_generation", "observed_time", "metadata"} & set(body)
 
 
-def test_the_seeds_transitions_are_those_of_the_status_and_not_of_the_report() -> None:
+def test_transitions_of_the_contract_form_come_from_the_status_and_not_the_report() -> None:
     first, later = "2026-01-01T00:00:00.000001Z", "2026-01-01T00:05:00.000001Z"
     body = FLAVOURS["contract"].body(report(2, data={"a": 1}), first)
     cluster = {
@@ -330,7 +330,7 @@ def test_a_report_that_is_refused_for_its_time_says_to_check_the_clocks(
         world.client().report("cls-1", report(), deadline)
 
 
-def test_the_seeds_api_takes_reports_and_tells_of_them_on_the_cluster(
+def test_the_contract_form_takes_reports_and_has_them_on_the_cluster(
     start: Callable[..., World], deadline: Deadline
 ) -> None:
     world = start(flavour="seed")

@@ -75,7 +75,7 @@ def test_a_cluster_without_adapters_has_no_statuses(given: Any) -> None:
     assert statuses_of_cluster(given if isinstance(given, dict) else {"status": given}) == {}
 
 
-def test_the_seeds_form_is_read() -> None:
+def test_the_contract_form_is_read() -> None:
     adapters = {
         "validation": {"available": "True"},
         "dns": {"available": False},

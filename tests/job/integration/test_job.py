@@ -102,7 +102,7 @@ def test_both_workflows_are_done_and_logged(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
-def test_the_secret_is_as_the_seed_specifies(world: World) -> None:
+def test_the_secret_is_as_the_contract_specifies(world: World) -> None:
     assert world.job().code == 0
     secret = world.secret()
     assert secret is not None

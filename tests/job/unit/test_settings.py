@@ -28,7 +28,7 @@ REQUIRED = {
 }
 
 
-def test_defaults_and_derived_names_are_the_seeds() -> None:
+def test_defaults_and_derived_names_are_the_contracts() -> None:
     settings = read_environment(REQUIRED)
     cluster = settings.cluster
     assert cluster.secret_name == "hyperfleet-cls-123-pull-secret"

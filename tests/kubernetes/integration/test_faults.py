@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each fault at each call, before and after the server has done its work (the sync contract, "Error Handling")."""
+"""Each fault at each call, before and after the server has done its work (the job contract, "Error Handling")."""
 
 from __future__ import annotations
 

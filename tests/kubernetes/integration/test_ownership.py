@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The owner of a Secret (the sync contract: "already exists (different owner)")."""
+"""The owner of a Secret (the job contract: "already exists (different owner)")."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def desired(namespace: str, config: Any = None, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_creates_the_secret_of_the_sync_contract(api: Api, namespace: str, run: Run) -> None:
+def test_creates_the_secret_of_the_job_contract(api: Api, namespace: str, run: Run) -> None:
     path = "projects/customer-prod-12345/secrets/hyperfleet-cls-123-pull-secret/versions/latest"
     result = run(**desired(namespace, gcp_secret_path=path))
     secret = api.secret(namespace, NAME)
@@ -45,7 +45,7 @@ def test_creates_the_secret_of_the_sync_contract(api: Api, namespace: str, run: 
     }
     annotations = dict(secret["metadata"]["annotations"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", annotations.pop("hyperfleet.io/created-at")), (
-        "RFC 3339 in UTC, as in the sync contract"
+        "RFC 3339 in UTC, as in the job contract"
     )
     assert annotations == {
         "hyperfleet.io/gcp-secret-path": path,

@@ -77,7 +77,7 @@ def test_deleted_before_anything_was_made(world: World) -> None:
     assert world.is_gone(cluster)
 
 
-def test_what_cannot_be_removed_is_not_said_to_be_gone(world: World) -> None:
+def test_what_cannot_be_removed_is_not_reported_as_gone(world: World) -> None:
     cluster = made(world)
     world.delete(cluster)
     world.manager.faults.add(method="*", code="PERMISSION_DENIED")
@@ -98,7 +98,7 @@ def refused_in_its_namespace(world: World) -> str:
     return cluster
 
 
-def test_a_place_that_is_not_allowed_keeps_no_cluster_from_going(world: World) -> None:
+def test_a_namespace_that_is_not_allowed_blocks_no_deletion(world: World) -> None:
     """Placement now names a namespace where nothing was created and where the adapter has no rights."""
     cluster = made(world)
     world.spec = {"placement": {"allowedNamespaces": ["clusters-*"]}}
@@ -113,7 +113,7 @@ def test_a_place_that_is_not_allowed_keeps_no_cluster_from_going(world: World) -
     assert (world.versions(cluster), managed(world, cluster)) == (0, False)
 
 
-def test_what_was_made_before_it_was_not_allowed_is_not_said_to_be_gone(world: World) -> None:
+def test_a_secret_from_before_the_restriction_is_not_reported_as_gone(world: World) -> None:
     cluster = refused_in_its_namespace(world)
     world.spec = {"placement": {"allowedNamespaces": ["elsewhere"]}}
     assert world.one(cluster).entry()["state"] == "deleting"
@@ -122,7 +122,7 @@ def test_what_was_made_before_it_was_not_allowed_is_not_said_to_be_gone(world: W
     assert not managed(world, cluster)
 
 
-def test_without_the_right_to_read_a_secret_is_not_reported_as_deleted(world: World) -> None:
+def test_a_secret_that_may_not_be_read_is_not_reported_as_gone(world: World) -> None:
     cluster = refused_in_its_namespace(world)
     handled = world.one(cluster)
     assert (handled.entry()["state"], handled.requeue_after) == ("deleting", 60.0)
@@ -140,7 +140,7 @@ def test_the_namespace_went_and_our_rights_with_it(world: World) -> None:
     assert world.versions(cluster) == 0
 
 
-def test_without_the_right_to_read_the_namespace_a_secret_is_not_reported_as_deleted(world: World) -> None:
+def test_a_namespace_that_may_not_be_read_is_not_reported_as_gone(world: World) -> None:
     cluster = refused_in_its_namespace(world)
     assert world.request("DELETE", f"/api/v1/namespaces/clusters-{cluster}")[0] == 200
     world.kubernetes.faults.add(method="GET", path=f"/api/v1/namespaces/clusters-{cluster}", status=403)

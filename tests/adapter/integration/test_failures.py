@@ -35,7 +35,7 @@ def test_passing_faults_of_the_api_are_tried_again(world: World, method: str) ->
     assert world.said(cluster) == "TFTF JobCreated"
 
 
-def test_a_report_that_cannot_be_made_is_looked_at_again(world: World) -> None:
+def test_a_report_that_cannot_be_sent_is_retried(world: World) -> None:
     cluster = world.cluster()
     world.hyperfleet.faults.add(method="PUT", status=500)
     handled = world.one(cluster)
@@ -216,7 +216,7 @@ def test_transition_times_are_kept_while_a_status_stays(world: World, flavour: s
         assert told == {kind: parse_time(since) for kind, since in second.items()}
 
 
-def test_a_kubernetes_that_refuses_us(world: World) -> None:
+def test_a_kubernetes_that_refuses_the_adapter(world: World) -> None:
     cluster = world.cluster()
     world.kubernetes.faults.add(method="POST", path="*/jobs", status=403, reason="Forbidden", times=None)
     handled = world.one(cluster)

@@ -126,7 +126,7 @@ def test_a_job_that_fails_is_reported_in_its_own_words(world: World) -> None:
     assert conditions["Health"]["status"] == "True"
 
 
-def test_an_image_that_cannot_be_pulled_is_seldom_looked_at(world: World) -> None:
+def test_an_image_that_cannot_be_pulled_is_seldom_checked(world: World) -> None:
     cluster = world.cluster()
     world.one(cluster)
     world.playing.stick(f"pullsecret-{cluster}-gen1", "ImagePullBackOff", "Back-off pulling image")

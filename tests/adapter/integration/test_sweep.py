@@ -290,7 +290,7 @@ def test_a_job_that_is_at_work_is_ended_before_its_places_are_emptied(world: Wor
     assert world.jobs() == [f"pullsecret-{kept}-gen1"]
 
 
-def test_a_job_that_a_sweep_has_suspended_holds_up_no_cluster_that_is_back(world: World) -> None:
+def test_a_job_that_a_sweep_suspended_does_not_block_a_restored_cluster(world: World) -> None:
     """The API had lost the cluster, or the tenant header was wrong. Nothing else resumes the suspended Job."""
     lost, kept = world.cluster(), world.cluster()
     before = world.read(lost)
@@ -337,7 +337,7 @@ def test_what_was_made_before_a_last_job_is_the_sweeps(world: World, monkeypatch
     assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
 
 
-def test_where_no_job_is_left_it_is_said(world: World) -> None:
+def test_a_cluster_without_a_job_is_reported(world: World) -> None:
     lost, kept = world.cluster(), world.cluster()
     world.handle(lost, kept)
     path = f"/apis/batch/v1/namespaces/{world.home}/jobs/pullsecret-{lost}-gen1"
@@ -352,7 +352,7 @@ def test_where_no_job_is_left_it_is_said(world: World) -> None:
 
 
 @pytest.mark.parametrize("planted", ["another's secret", "an unlabelled one", "another id", "another label"])
-def test_a_planted_job_costs_nobody_a_secret(world: World, planted: str) -> None:
+def test_a_planted_job_deletes_no_secret(world: World, planted: str) -> None:
     lost, kept = lost_and_kept(world)
     victim = world.cluster()
     world.manager.seed(

@@ -106,7 +106,7 @@ def test_each_outcome_has_its_conditions() -> None:
     ]
 
 
-def test_what_cannot_help_again_is_not_looked_at_again() -> None:
+def test_a_lasting_failure_is_requeued_late_or_never() -> None:
     assert conditions.observed(SUBJECT, ORDER, observed(FAILED, retry=False)).requeue_after is None
     assert conditions.adapter_failed(SUBJECT, "Kubernetes", PermissionDenied("no")).requeue_after == 60.0
     assert conditions.deleting(SUBJECT, (), [("permission_denied", "no")]).requeue_after == 60.0
@@ -142,7 +142,7 @@ def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
     assert "odd" not in made.api_report.data
 
 
-def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
+def test_a_result_without_a_version_does_not_keep_the_earlier_one() -> None:
     own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "secret_version": "6"})
     told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(SUCCEEDED))
     assert told.api_report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
@@ -266,7 +266,7 @@ PLANTED = "s3cr3t-planted"
     ],
     ids=str,
 )
-def test_what_was_planted_in_our_status_is_not_said_again(data: dict[str, Any]) -> None:
+def test_values_planted_in_the_status_are_not_reported(data: dict[str, Any]) -> None:
     subject = ReportSubject("cls-1", "pullsecret", 3, AdapterStatus("pullsecret", 3, {}, data))
     for told in (
         conditions.preconditions_unmet(subject, UnmetPreconditions(("x",))),
@@ -312,7 +312,7 @@ def test_a_traceparent_is_carried_on(traceparent: str | None) -> None:
     assert told.api_report.metadata.get("traceparent") == traceparent
 
 
-def test_failures_are_told_in_the_words_of_the_place_but_not_at_any_length() -> None:
+def test_failures_quote_the_apis_message_up_to_a_limit() -> None:
     told = conditions.deleting(SUBJECT, (), [("permission_denied", "projects/p: " + "x" * 5000)])
     assert told.reason == "RemovalPermissionDenied"
     assert told.message.startswith("projects/p: ")

@@ -467,7 +467,7 @@ def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: s
         (f"x {_SECRET}: 1\nx {_SECRET}: 2\n", "(a key that is not shown) is given twice (line 2)"),
     ],
 )
-def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_files(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(text)
     with pytest.raises(ConfigurationError) as caught:

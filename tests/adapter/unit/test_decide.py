@@ -278,7 +278,7 @@ def test_a_spec_of_another_type_is_refused_and_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("held", [None, "", {}, {"data": None}, {"data": ""}], ids=repr)
-def test_a_pull_secret_that_nobody_filled_in_is_waited_for(held: Any) -> None:
+def test_an_empty_pull_secret_is_waited_for(held: Any) -> None:
     spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": held}
     assert decide(cluster(spec=spec), PLACED, list) == UnmetPreconditions(
         ("cluster has no spec.pullSecret.data",)
@@ -301,7 +301,7 @@ def test_a_name_that_can_be_none_is_refused(
     assert found.reason == "InvalidClusterSpec"
 
 
-def test_a_deleted_cluster_is_asked_for_no_preconditions() -> None:
+def test_a_deleted_cluster_needs_no_preconditions() -> None:
     def asked() -> list[str]:
         raise AssertionError
 
@@ -325,7 +325,7 @@ def test_a_secret_in_a_project_with_a_long_domain_is_removed() -> None:
     assert again.secrets == ()
 
 
-def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
+def test_a_removal_uses_the_last_status_and_the_current_placement() -> None:
     own = status(
         "pullsecret",
         1,

@@ -78,7 +78,7 @@ def test_the_contracts_six_preconditions_as_written() -> None:
     assert Preconditions(DEFAULT_PRECONDITIONS).unmet(CLUSTER, STATUSES) == []
 
 
-def test_all_that_is_unmet_is_told_in_order() -> None:
+def test_all_unmet_preconditions_are_reported_in_order() -> None:
     cluster = {**CLUSTER, "spec": {"provider": "aws", "gcp": {"projectId": None}}}
     statuses = {
         "validation": status("validation", "False", reason="RecordsPending"),
@@ -172,7 +172,7 @@ def test_unmet(expression: str, reason: str) -> None:
     assert reasons(expression) == [reason]
 
 
-def test_what_another_generation_said_is_not_available() -> None:
+def test_a_status_of_another_generation_is_not_available() -> None:
     for generation in (1, 3):
         statuses = {"dns": status("dns", generation=generation)}
         told = f"adapter dns reported on generation {generation}, but the cluster has generation 2"
@@ -182,7 +182,7 @@ def test_what_another_generation_said_is_not_available() -> None:
 
 
 @pytest.mark.parametrize("generation", ["2", [_SECRET], {"a": _SECRET}])
-def test_a_generation_that_is_none_is_not_shown(generation: Any) -> None:
+def test_an_invalid_generation_is_not_shown(generation: Any) -> None:
     found = Preconditions((), ["dns"]).unmet({**CLUSTER, "generation": generation}, STATUSES)
     assert [unmet.reason for unmet in found] == [
         "adapter dns reported on generation 2, but the cluster has generation none"
@@ -210,7 +210,7 @@ def test_dependencies_are_held_to_the_generation() -> None:
 
 @pytest.mark.parametrize("data", [_SECRET, {"auths": {_SECRET: {}}}, [_SECRET]])
 @pytest.mark.parametrize("field", ["pullSecret", "pull_secret"])
-def test_nothing_of_the_pull_secret_can_be_asked_for(field: str, data: Any) -> None:
+def test_no_expression_can_read_the_pull_secret(field: str, data: Any) -> None:
     cluster = {**CLUSTER, "spec": {field: {"data": data}}}
     assert reasons(f"spec.{field}.data != nil && cluster.spec.{field}.data != nil", cluster) == []
     for expression in (
@@ -228,7 +228,7 @@ def test_nothing_of_the_pull_secret_can_be_asked_for(field: str, data: Any) -> N
         assert _SECRET not in str(found)
 
 
-def test_an_empty_pull_secret_can_be_told_from_one() -> None:
+def test_an_expression_sees_whether_the_pull_secret_is_empty() -> None:
     cluster = {**CLUSTER, "spec": {"pullSecret": {"data": ""}}}
     assert reasons('spec.pullSecret.data != ""', cluster) == ['spec.pullSecret.data is ""']
     assert reasons("spec.pullSecret.data != nil", {**CLUSTER, "spec": {"pullSecret": {"data": None}}}) != []
@@ -316,11 +316,11 @@ def test_loops_take_small_clusters_only_and_bounded_time() -> None:
         {"spec": {1: 2, None: object()}},
     ],
 )
-def test_clusters_that_are_none(cluster: Any) -> None:
+def test_invalid_clusters(cluster: Any) -> None:
     assert len(Preconditions(DEFAULT_PRECONDITIONS).unmet(cluster, {})) >= 3
 
 
-def test_a_defect_of_ours_stops_no_one() -> None:
+def test_a_defect_in_reading_a_cluster_is_an_unmet_precondition() -> None:
     broken: Any = {"dns": None}
     (unmet,) = Preconditions(['status.adapters["dns"].available == "True"']).unmet(CLUSTER, broken)
     assert unmet.reason == "the cluster cannot be read (AttributeError)"

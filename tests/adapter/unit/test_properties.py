@@ -123,7 +123,7 @@ def test_anything_anywhere(place: tuple[Any, ...], value: Any) -> None:
 
 @settings(max_examples=_EXAMPLES, deadline=None)
 @given(st.sampled_from(list(_places(_WHOLE))), _SECRETS)
-def test_a_secret_anywhere_is_never_said(place: tuple[Any, ...], value: Any) -> None:
+def test_a_secret_anywhere_is_never_printed(place: tuple[Any, ...], value: Any) -> None:
     document = copy.deepcopy(_WHOLE)
     held: Any = document
     for part in place[:-1]:

@@ -24,7 +24,7 @@ _LIMIT = 60
 
 
 @pytest.mark.parametrize(("by", "there"), [(1, True), (2, False), (None, True)])
-def test_who_cannot_look_takes_nobody_for_gone(
+def test_a_caller_that_cannot_be_checked_counts_as_present(
     monkeypatch: pytest.MonkeyPatch, by: int | None, there: bool
 ) -> None:
     """If no file can be opened (None), the run continues."""
@@ -80,7 +80,7 @@ def test_an_output_is_ready_full_or_closed(playbook: Playbook) -> None:
     assert playbook.caller.output() is Output.CLOSED
 
 
-def test_an_output_that_cannot_be_looked_at_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_that_cannot_be_checked_counts_as_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_log, "playbook_pid", lambda: 2**22 + 1)
     assert Caller(None).output() is Output.READY
 
@@ -134,7 +134,9 @@ def test_a_message_is_a_hundred_entries_and_a_quarter_of_a_pipe_at_most(
 
 
 @pytest.mark.parametrize(("now", "there"), [(Output.CLOSED, True), (Output.READY, False)])
-def test_nothing_is_printed_for_nobody(monkeypatch: pytest.MonkeyPatch, now: Output, there: bool) -> None:
+def test_nothing_is_printed_without_a_reader(
+    monkeypatch: pytest.MonkeyPatch, now: Output, there: bool
+) -> None:
     reader = Reader(monkeypatch, now, there=there)
     log = reader.log("one")
     log.close()

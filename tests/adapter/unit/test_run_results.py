@@ -80,13 +80,13 @@ def test_the_result_files_entries_are_the_contract() -> None:
         (run_results.OUTCOME_DISCARDED, None, None),
     ],
 )
-def test_a_failure_is_looked_at_again(outcome: str, kind: str | None, again: float | None) -> None:
+def test_a_failure_is_requeued(outcome: str, kind: str | None, again: float | None) -> None:
     one = ClusterResult("cls-1", outcome, 3, report=TOLD, kind=kind)
     assert one.requeue_after == again
     assert sum(one.entry()["reports"].values()) == (0 if outcome == run_results.OUTCOME_GONE else 1)
 
 
-def test_few_are_told_of_one_by_one_and_many_only_where_somebody_has_to_look() -> None:
+def test_a_few_clusters_are_listed_and_of_many_only_those_that_need_attention() -> None:
     assert len(run_results.module_result(many(50), None)["clusters"]) == 50
     assert run_results.module_result(many(51), None)["clusters"] == []
     assert len(run_results.module_result(many(51), "all")["clusters"]) == 51

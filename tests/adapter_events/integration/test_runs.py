@@ -34,7 +34,7 @@ from tests.support.adapter_events.webhook import Poster, webhook
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
-def test_events_are_collected_into_a_batch_and_one_run_is_asked_for(tmp_path: Path) -> None:
+def test_events_are_collected_into_a_batch_for_one_run(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with webhook(tmp_path) as (engine, post):
             assert await post(cloud_event("cls-1", traceparent=TRACE)) == 202
@@ -81,7 +81,7 @@ def test_a_message_full_of_garbage_is_one_line(tmp_path: Path, caplog: pytest.Lo
     assert said == ["an unusable message was acknowledged: not_an_event, no_data"]
 
 
-def test_only_who_has_the_token_is_heard(tmp_path: Path) -> None:
+def test_only_requests_with_the_token_are_accepted(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("first-token\n")
 
@@ -99,7 +99,7 @@ def test_only_who_has_the_token_is_heard(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_who_holds_as_much_as_it_may_says_so_and_has_room_after_the_run(tmp_path: Path) -> None:
+def test_above_prefetch_requests_are_refused_until_the_run_has_ended(tmp_path: Path) -> None:
     async def scenario() -> None:
         engine = Engine(lambda _number: "hold")
         async with webhook(tmp_path, engine, {"prefetch": 3}) as (_engine, post):
@@ -210,9 +210,7 @@ def test_an_invalid_request_is_not_logged(tmp_path: Path, caplog: pytest.LogCapt
     assert "Traceback" not in caplog.text
 
 
-def test_who_connects_and_says_nothing_keeps_no_other_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_connections_do_not_block_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker, "ConnectionLimiter", partial(ConnectionLimiter, most=3, head=1.0))
 
     async def scenario() -> None:
@@ -316,7 +314,7 @@ def looks_for_results(monkeypatch: pytest.MonkeyPatch) -> list[RunDirectory]:
     return looks
 
 
-def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
+def test_a_run_that_dies_is_repeated_and_given_up_in_the_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
@@ -335,7 +333,7 @@ def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
     assert "gave up on clusters cls-1" in caplog.text
 
 
-def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_run_that_does_not_begin_is_repeated(tmp_path: Path) -> None:
     async def scenario() -> None:
         engine = Engine(lambda number: "never" if number == 0 else "end")
         async with webhook(tmp_path, engine, start_timeout=3) as (_engine, post):
@@ -380,9 +378,7 @@ def test_a_run_that_is_slow_to_begin_is_waited_for_while_the_engine_is_busy(
     asyncio.run(scenario())
 
 
-def test_a_cluster_is_looked_at_again_without_an_event(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_is_requeued_without_an_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float | None] = []
 
     class NotedRequeue(Requeue):

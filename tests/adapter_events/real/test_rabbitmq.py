@@ -135,7 +135,7 @@ def test_a_broker_that_is_restarted_is_found_again(broker: RabbitMQ, tmp_path: P
     asyncio.run(scenario())
 
 
-def test_a_queue_that_is_taken_away_is_made_anew(broker: RabbitMQ, tmp_path: Path) -> None:
+def test_a_deleted_queue_is_created_again(broker: RabbitMQ, tmp_path: Path) -> None:
     async def scenario() -> None:
         sentinel = Sentinel(broker)
         async with running(sentinel.broker(queue="other"), tmp_path) as engine:
@@ -170,7 +170,7 @@ def test_an_exchange_of_another_type_is_a_clear_error(broker: RabbitMQ, tmp_path
     assert "set exchange_type" in str(error.value)
 
 
-def test_a_wrong_password_is_told_without_it_and_the_right_one_is_found(
+def test_a_wrong_password_is_reported_without_it_and_the_right_one_is_found(
     broker: RabbitMQ, tmp_path: Path, no_password: pytest.LogCaptureFixture
 ) -> None:
     address = tmp_path / "url"

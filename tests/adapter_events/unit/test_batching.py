@@ -42,7 +42,7 @@ def test_a_batch_is_ready_after_its_window_from_the_first_event() -> None:
     assert collecting.done() == [1, 2]
 
 
-def test_a_full_batch_does_not_wait_and_who_waits_longest_goes_first() -> None:
+def test_a_full_batch_does_not_wait_and_the_oldest_events_go_first() -> None:
     collecting, clock = make(size=2)
     for number in range(5):
         collecting.add(f"cls-{number}", number)
@@ -100,7 +100,7 @@ def test_a_run_that_died_is_tried_again_with_growing_pauses_and_then_given_up() 
     assert collecting.requeue_failed() == ([], [])
 
 
-def test_of_a_run_that_was_stopped_who_was_not_begun_waits_again() -> None:
+def test_clusters_that_a_stopped_run_did_not_begin_wait_again() -> None:
     collecting, clock = make(window=0, tries=2)
     collecting.add("cls-1", 1)
     collecting.add("cls-2", 2)
@@ -263,7 +263,7 @@ def test_looks_that_find_the_same_have_pauses_that_double_up_to_a_minute() -> No
     assert pauses(again, clock, 8) == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
 
 
-def test_what_a_look_finds_new_begins_anew_and_so_does_an_event() -> None:
+def test_a_new_state_or_an_event_restarts_the_pauses() -> None:
     clock = Clock()
     again = Requeue(clock=clock)
     again.observe(row())
@@ -279,7 +279,7 @@ def test_what_a_look_finds_new_begins_anew_and_so_does_an_event() -> None:
     assert again.seconds_until_due() == 3.0
 
 
-def test_who_needs_no_look_is_not_looked_at() -> None:
+def test_a_finished_cluster_is_not_requeued() -> None:
     clock = Clock()
     again = Requeue(clock=clock)
     again.observe(row())

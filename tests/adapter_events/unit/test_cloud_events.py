@@ -112,7 +112,7 @@ def test_a_list_of_events_is_a_batch_of_which_each_counts_for_itself() -> None:
         (b'{"data": {"id": "a\'] or id in [\'b"}}', "bad_id"),
     ],
 )
-def test_garbage_has_a_word(body: bytes, word: str) -> None:
+def test_garbage_has_a_reason(body: bytes, word: str) -> None:
     assert read_message(body) == Read(garbage=(word,))
 
 
@@ -123,7 +123,7 @@ def test_no_bytes_raise(body: bytes, headers: dict[str, Any]) -> None:
 
 
 @given(JSON, st.booleans())
-def test_no_json_raises_and_each_word_is_known(document: Any, binary: bool) -> None:
+def test_no_json_raises_and_each_reason_is_known(document: Any, binary: bool) -> None:
     found = read(document, {"ce-type": "t"} if binary else None)
     assert found.events or found.garbage
     assert set(found.garbage) <= set(GARBAGE)

@@ -56,7 +56,7 @@ class Script:
         {"clusters": [{"id": "cls-9", **_RUNNING}]},
     ],
 )
-def test_a_cluster_of_which_nobody_says_more_is_not_kept(
+def test_a_cluster_without_further_results_is_not_kept(
     tmp_path: Path, last: Mapping[str, Any] | None
 ) -> None:
     clock = Clock()

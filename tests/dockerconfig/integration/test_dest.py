@@ -77,7 +77,7 @@ def test_only_the_mode_changes(run: Run, dest: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["0644", "0602", "rw", "99", "01777"])
-def test_a_mode_that_lets_everybody_in_or_is_none_is_refused(run: Run, dest: Path, wrong: str) -> None:
+def test_a_mode_that_is_too_open_or_invalid_is_refused(run: Run, dest: Path, wrong: str) -> None:
     result = run(source={"inline": ONE}, dest=str(dest), mode=wrong)
     assert result["failed_targets"][0]["kind"] == "configuration"
     assert "mode" in result["msg"]

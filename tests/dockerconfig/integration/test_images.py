@@ -95,9 +95,7 @@ def test_check_mode_and_diff_are_the_same_with_and_without(run: Run, tmp_path: P
     assert not (tmp_path / "config.json").exists()
 
 
-def test_images_are_defaults_of_targets_and_of_an_absent_one_nothing_is_said(
-    run: Run, tmp_path: Path
-) -> None:
+def test_images_are_defaults_of_targets_and_are_not_checked_for_absent_ones(run: Run, tmp_path: Path) -> None:
     targets = [
         {"id": "one", "source": {"inline": PLATFORM}},
         {"id": "two", "source": {"inline": TEAM}, "images": ["team.example.com/app"]},

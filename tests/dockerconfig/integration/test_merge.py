@@ -37,7 +37,7 @@ def test_a_good_config_is_only_checked(run: Run) -> None:
     assert target["warnings"] == []
 
 
-def test_what_is_repaired_is_told(run: Run) -> None:
+def test_repairs_are_reported(run: Run) -> None:
     entry = {"username": "user", "password": "example-password"}
     result = run(source={"inline": {"auths": {"registry.example.com": entry}}})
     (warning,) = result["targets"][0]["warnings"]

@@ -64,7 +64,7 @@ def test_kubelet_goes_on_to_the_next_entry_and_containers_image_does_not() -> No
     assert (containers_image["registry"], containers_image["others"]) == ("quay.io/team", [])
 
 
-def test_what_chance_decides_is_among_the_others() -> None:
+def test_equally_good_entries_are_listed_as_others() -> None:
     _kubelet, containers_image = said(document("https://quay.io", "http://quay.io"), "quay.io/app")
     assert (containers_image["registry"], containers_image["others"]) == (
         "http://quay.io",

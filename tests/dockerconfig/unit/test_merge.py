@@ -134,7 +134,7 @@ def test_a_helper_of_the_winning_layer_stays() -> None:
     assert "helper-shadows-auth" in {item.rule for item in merged.warnings}
 
 
-def test_losing_the_way_home_is_an_error_unless_asked_for() -> None:
+def test_the_telemetry_entry_is_kept_unless_it_is_dropped() -> None:
     layers = [layer("original", "cloud.openshift.com", "quay.io"), layer("additional", "quay.io")]
     assert "cloud.openshift.com" in merge(layers).config.registries
     assert merge(layers, drop=["cloud.openshift.com"]).config.registries == ("quay.io",)

@@ -74,7 +74,7 @@ def test_what_it_brought_before_stays_over_many_runs_and_goes_when_it_is_mended(
     assert "cleared the tenant's report" in result["actions"]
 
 
-def test_the_tenant_is_told_once(world: World) -> None:
+def test_the_tenant_gets_one_event(world: World) -> None:
     deployed(world)
     world.additional(WRONG["no colon"])
     assert "reported to the tenant" in world.run()["actions"]
@@ -102,7 +102,7 @@ def test_an_event_that_grows_old_is_counted_up(world: World) -> None:
     assert [event["count"] for event in events(world)] == [2]
 
 
-def test_a_wrong_secret_alone_deploys_nothing_and_is_told(world: World) -> None:
+def test_an_invalid_secret_alone_deploys_nothing_and_is_reported(world: World) -> None:
     world.additional("{")
     result = world.run()
     assert result["additional"] == "invalid"
@@ -111,7 +111,7 @@ def test_a_wrong_secret_alone_deploys_nothing_and_is_told(world: World) -> None:
     assert len(events(world)) == 1
 
 
-def test_a_secret_without_the_key_is_told(world: World) -> None:
+def test_a_secret_without_the_key_is_reported(world: World) -> None:
     world.hosted.create(world.namespace, "secrets", {"metadata": {"name": ADDITIONAL}})
     assert world.run()["additional"] == "invalid"
     assert annotation(world) == "the secret has no key .dockerconfigjson"
@@ -149,7 +149,7 @@ def test_a_wrong_original_is_reported_and_the_nodes_keep_what_they_have(world: W
     assert set(world.held()) == {"cloud.openshift.com", "quay.io", "registry.example.com"}
 
 
-def test_gone_means_the_original_first_and_then_nothing_of_ours(world: World) -> None:
+def test_removal_restores_the_original_and_then_deletes_all_objects(world: World) -> None:
     names = deployed(world)
     world.additional(None)
 
@@ -274,7 +274,7 @@ def test_with_no_time_for_the_nodes_all_is_removed(world: World) -> None:
     assert world.there() == set()
 
 
-def test_a_node_that_failed_is_named_with_what_its_syncer_says(world: World) -> None:
+def test_a_failed_node_is_named_with_its_syncers_message(world: World) -> None:
     names = deployed(world)
     world.report(names[0], "failed", "kubelet ended [code 1]; the file was rolled back")
     world.report(names[1], "held", '{"auth": "example-password"}')

@@ -232,7 +232,7 @@ def test_a_writer_in_between_is_not_overwritten_blindly(deployed: World) -> None
     assert metadata["annotations"]["example.com/note"] == "kept"
 
 
-def test_a_secret_that_becomes_somebody_elses_in_between_is_not_written(deployed: World) -> None:
+def test_a_secret_that_gets_another_owner_meanwhile_is_not_written(deployed: World) -> None:
     deployed.additional(docker_config(registry_example_com="new"))
 
     def meanwhile() -> None:
@@ -251,7 +251,7 @@ def test_a_write_whose_answer_is_lost_is_found_done(deployed: World) -> None:
     assert deployed.held()["registry.example.com"] == "new"
 
 
-def test_that_the_tenant_cannot_be_told_stops_nothing(deployed: World) -> None:
+def test_a_failing_event_stops_nothing(deployed: World) -> None:
     deployed.additional("{")
     deployed.original(docker_config(cloud_openshift_com="new"))
     deployed.hosted.faults.add(verb="create", path="*/events", status=403, times=None)

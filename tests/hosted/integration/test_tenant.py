@@ -41,7 +41,9 @@ def run_both(world: World, other: World, **more: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("fault", [{"delay": 30.0}, {"status": 503}, {"drop": True}], ids=str)
-def test_an_api_server_that_hangs_holds_up_nobody(world: World, other: World, fault: dict[str, Any]) -> None:
+def test_an_api_server_that_hangs_does_not_delay_others(
+    world: World, other: World, fault: dict[str, Any]
+) -> None:
     world.additional(docker_config(registry_example_com="tenant"))
     world.hosted.faults.add(path=f"*/namespaces/{world.namespace}/*", times=None, **fault)
     hostile, dummy = run_both(world, other, timeout=12, api_timeout=3)

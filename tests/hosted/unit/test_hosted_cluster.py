@@ -283,7 +283,7 @@ def test_the_nodes_that_get_a_pod() -> None:
 @pytest.mark.parametrize(
     "entry", ["", "{", "[]", "null", "{}", '{"state":"in-sync"}', '{"resourceVersion":"7"}']
 )
-def test_a_report_that_says_nothing_is_pending(entry: str) -> None:
+def test_an_empty_report_is_pending(entry: str) -> None:
     assert rollout_of(["n"], {"n": entry}, "7").pending == ["n"]
 
 

@@ -52,7 +52,7 @@ def test_a_cluster_and_what_its_adapters_say(hyperfleet: HyperFleetLab) -> None:
     assert (placement["current"], cluster["statuses"]["dns"]["current"]) == (True, False)
 
 
-def test_no_form_of_the_pull_secret_is_told(hyperfleet: HyperFleetLab) -> None:
+def test_no_form_of_the_pull_secret_is_returned(hyperfleet: HyperFleetLab) -> None:
     spec = {
         "provider": "gcp",
         "gcp": {"projectId": "customer-prod-12345"},
@@ -103,7 +103,7 @@ def test_an_older_api_and_one_without_search_are_read_as_well(hyperfleet: HyperF
     assert [cluster["id"] for cluster in result["clusters"]] == ids
 
 
-def test_a_deleted_cluster_is_told_as_such(hyperfleet: HyperFleetLab) -> None:
+def test_a_deleted_cluster_is_marked_as_deleted(hyperfleet: HyperFleetLab) -> None:
     hyperfleet.store.seed([{"id": "cls-1"}])
     hyperfleet.store.delete("cls-1")
     (cluster,) = run(task, hyperfleet, {"cluster_ids": ["cls-1"]})["clusters"]
@@ -111,7 +111,7 @@ def test_a_deleted_cluster_is_told_as_such(hyperfleet: HyperFleetLab) -> None:
     assert cluster["deleted_time"]
 
 
-def test_one_that_cannot_be_read_does_not_keep_the_others_from_it(hyperfleet: HyperFleetLab) -> None:
+def test_an_unreadable_cluster_does_not_affect_the_others(hyperfleet: HyperFleetLab) -> None:
     hyperfleet.store.seed([{"id": "a"}, {"id": "b"}])
     hyperfleet.faults.add(path=f"{CLUSTERS}/a/statuses", status=500)
     result = run(task, hyperfleet, {"cluster_ids": ["a", "b"]})
@@ -148,7 +148,7 @@ def test_the_contract_form_has_statuses_on_the_cluster() -> None:
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 100_000, 'a"b', "a\nb", f"Bearer {AUTH}", {"auth": AUTH}, 7])
-def test_a_name_that_is_none_is_not_printed(hyperfleet: HyperFleetLab, name: Any) -> None:
+def test_an_invalid_name_is_not_printed(hyperfleet: HyperFleetLab, name: Any) -> None:
     hyperfleet.store.seed([{"id": "cls-1"}])
     hyperfleet.store._clusters["cls-1"].name = name
     (cluster,) = run(task, hyperfleet, {"cluster_ids": ["cls-1"]})["clusters"]
@@ -157,7 +157,7 @@ def test_a_name_that_is_none_is_not_printed(hyperfleet: HyperFleetLab, name: Any
 
 @pytest.mark.parametrize("cluster_id", ["a\0b", "x" * 100_000, "../clusters", "", "a b", "é"])
 @pytest.mark.parametrize("others", [[], ["cls-1", "cls-2"]])
-def test_an_id_that_is_none_is_refused_in_words(
+def test_an_invalid_id_is_refused_with_a_message(
     hyperfleet: HyperFleetLab, cluster_id: str, others: list[str]
 ) -> None:
     with pytest.raises(ConfigurationError, match="cluster_id must be at most 128 letters, digits") as refused:
@@ -166,13 +166,13 @@ def test_an_id_that_is_none_is_refused_in_words(
 
 
 @pytest.mark.parametrize("search", ["a\0b", "x" * 100_000, "a = '\n'"])
-def test_a_search_that_is_none_is_refused_in_words(hyperfleet: HyperFleetLab, search: str) -> None:
+def test_an_invalid_search_is_refused_with_a_message(hyperfleet: HyperFleetLab, search: str) -> None:
     with pytest.raises(ConfigurationError, match="search must be at most 4000 printable characters"):
         run(task, hyperfleet, {"search": search})
     assert hyperfleet.calls.count() == 0
 
 
-def test_an_id_of_the_apis_own_that_is_none_costs_no_other(hyperfleet: HyperFleetLab) -> None:
+def test_an_invalid_id_from_the_api_does_not_affect_other_clusters(hyperfleet: HyperFleetLab) -> None:
     hyperfleet.store.seed([{"id": "cls-1"}, {"id": "a b\0"}])
     result = run(task, hyperfleet, {})
     assert [cluster["id"] for cluster in result["clusters"]] == ["cls-1"]

@@ -77,7 +77,7 @@ def test_check_mode_sends_nothing(one: HyperFleetLab) -> None:
     assert one.calls.count("PUT") == 0
 
 
-def test_a_discarded_report_is_told_and_no_change(one: HyperFleetLab) -> None:
+def test_a_discarded_report_is_a_warning_and_no_change(one: HyperFleetLab) -> None:
     params = {"cluster_id": "cls-1", "conditions": conditions()}
     run(task, one, params)
     entry = target(run(task, one, {**params, "conditions": conditions(Available="Unknown")}))

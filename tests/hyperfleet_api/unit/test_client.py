@@ -48,9 +48,7 @@ def test_an_unknown_cluster_does_not_exist(world: World, deadline: Deadline) -> 
     assert world.lab.calls.count() == 1, "a missing cluster is not requested again"
 
 
-def test_the_api_is_not_asked_sooner_than_it_wants(
-    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retry_after_is_respected(world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway in front of the API sends Retry-After; the stand-in does not."""
     client = world.client()
     answer = HttpAnswer(429, {"Retry-After": "600"}, b"{}")
@@ -84,7 +82,7 @@ def test_trouble_of_the_server_is_tried_again(world: World, deadline: Deadline, 
     assert world.lab.calls.count() == TRIES
 
 
-def test_lasting_trouble_is_told_with_the_number_of_tries(world: World, deadline: Deadline) -> None:
+def test_a_lasting_fault_is_reported_with_the_number_of_tries(world: World, deadline: Deadline) -> None:
     fault = world.lab.faults.add(status=500)
     with pytest.raises(Unavailable, match=r"HTTP 500 HYPERFLEET-INT-001 .*tried 3 times") as caught:
         world.client().get_cluster("cls-1", deadline)
@@ -92,7 +90,7 @@ def test_lasting_trouble_is_told_with_the_number_of_tries(world: World, deadline
     assert not caught.value.retryable, "no tries are left"
 
 
-def test_too_many_requests_are_tried_again_and_told(world: World, deadline: Deadline) -> None:
+def test_too_many_requests_are_retried_and_reported(world: World, deadline: Deadline) -> None:
     world.lab.faults.add(status=429)
     with pytest.raises(QuotaExceeded, match="HYPERFLEET-LMT-001 Rate Limit Exceeded"):
         world.client().get_cluster("cls-1", deadline)
@@ -106,7 +104,7 @@ def test_a_dropped_connection_is_tried_again(world: World, deadline: Deadline) -
     assert [call.status for call in world.lab.calls.all()] == [0, 200]
 
 
-def test_the_observer_is_told_of_every_retry(world: World) -> None:
+def test_the_observer_sees_every_retry(world: World) -> None:
     told: list[tuple[int, str]] = []
     deadline = Deadline(10.0, lambda attempt, _pause, error: told.append((attempt, error.kind)))
     world.lab.faults.add(drop=True)
@@ -198,7 +196,7 @@ def test_an_id_that_could_leave_the_path_or_the_search_is_not_sent(
     assert world.lab.calls.count() == 0
 
 
-def test_a_token_is_asked_for_and_read_again_when_it_rotates(
+def test_a_rotated_token_is_read_again(
     start: Callable[..., World], deadline: Deadline, tmp_path: Path
 ) -> None:
     world = start(tokens=frozenset({"example-token-2"}))
@@ -221,7 +219,7 @@ def test_without_a_token_the_api_says_so(start: Callable[..., World], deadline: 
         start(tokens=frozenset({"example-token"})).client().get_cluster("cls-1", deadline)
 
 
-def test_extra_headers_are_sent_and_their_lack_is_told(
+def test_extra_headers_are_sent_and_a_missing_one_is_reported(
     start: Callable[..., World], deadline: Deadline
 ) -> None:
     world = start(required_headers={"X-Tenant": "example"})
@@ -252,7 +250,7 @@ def test_many_are_found_in_one_request(world: World, deadline: Deadline) -> None
     assert world.lab.calls.count() == 1
 
 
-def test_older_builds_get_their_form_of_a_list_and_are_asked_in_it_from_then_on(
+def test_older_builds_get_their_form_of_a_list_in_all_later_requests(
     start: Callable[..., World], deadline: Deadline
 ) -> None:
     world = start(search_lists="parentheses")
@@ -271,7 +269,7 @@ def test_an_api_without_search_refuses(world: World, deadline: Deadline, status:
 
 
 @pytest.mark.parametrize("held", ["[" * 2000 + "]" * 2000, "1" * 5000], ids=["deep", "long number"])
-def test_one_clusters_json_keeps_no_other_from_being_read(
+def test_unreadable_json_of_one_cluster_does_not_affect_others(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch, held: str
 ) -> None:
     """A tenant writes the spec: if Python cannot read one cluster, a search for many must not fail."""

@@ -87,7 +87,7 @@ def test_a_connection_does_not_show_its_headers() -> None:
     assert "example-password" not in repr(connection)
 
 
-def test_certificates_are_checked_unless_told_otherwise() -> None:
+def test_certificates_are_checked_by_default() -> None:
     assert hyperfleet_connection({"url": "https://api.example"}).validate_certs
     assert not hyperfleet_connection({"url": "https://api.example", "validate_certs": False}).validate_certs
 

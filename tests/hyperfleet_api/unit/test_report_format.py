@@ -193,7 +193,7 @@ def test_what_is_no_time_is_none(text: str) -> None:
         (-1810, "1810 s behind"),
     ],
 )
-def test_a_clock_that_is_wrong_is_told(ahead: int, said: str | None) -> None:
+def test_a_wrong_clock_is_reported(ahead: int, said: str | None) -> None:
     trouble = clock_trouble(
         format_time((1_800_000_000 + ahead) * 1_000_000), formatdate(1_800_000_000, usegmt=True)
     )
@@ -211,7 +211,7 @@ def test_a_report_is_accepted(one: World, deadline: Deadline) -> None:
     assert one.lab.calls.count("PUT", STATUSES) == 2
 
 
-def test_a_discarded_report_is_told(one: World, deadline: Deadline) -> None:
+def test_a_discarded_report_is_reported(one: World, deadline: Deadline) -> None:
     client = one.client()
     client.report("cls-1", report(), deadline)
     discarded = client.report("cls-1", report(available="Unknown"), deadline)
@@ -274,7 +274,7 @@ def test_the_last_report_on_a_deleted_cluster_whose_answer_is_lost_finds_it_gone
         one.client().report("cls-1", finalized, deadline)
 
 
-def test_lasting_trouble_is_told(one: World, deadline: Deadline) -> None:
+def test_a_lasting_fault_is_reported(one: World, deadline: Deadline) -> None:
     one.lab.faults.add(method="PUT", status=500)
     with pytest.raises(Unavailable, match=r"HTTP 500 .*report on cluster cls-1 at .*tried 3 times"):
         one.client().report("cls-1", report(), deadline)
@@ -298,7 +298,7 @@ def test_an_address_that_takes_no_reports_is_a_wrong_one(
 
 
 @pytest.mark.parametrize(("lab", "client"), [("seed", "current"), ("today", "contract")])
-def test_the_wrong_flavour_is_told(
+def test_the_wrong_flavour_is_reported(
     start: Callable[..., World], deadline: Deadline, lab: str, client: str
 ) -> None:
     world = start(flavour=lab)
@@ -307,7 +307,7 @@ def test_the_wrong_flavour_is_told(
         world.client(flavour=client).report("cls-1", report(), deadline)
 
 
-def test_a_refused_report_is_told_by_its_code_alone(one: World, deadline: Deadline) -> None:
+def test_a_refused_report_shows_only_its_code(one: World, deadline: Deadline) -> None:
     wrong = Report("pullsecret", 1, (Condition("Available", VALUE, "R", VALUE),))
     with pytest.raises(
         RequestRefused, match="HTTP 400 HYPERFLEET-VAL-000 Validation Failed: report"

@@ -189,7 +189,7 @@ def test_a_single_target_is_not_searched_for(world: World, deadline: Deadline) -
     assert source.read(reference("cls-1"), deadline) == TEXT.encode()
 
 
-def test_trouble_while_reading_ahead_is_every_target_s_and_is_not_asked_for_again(
+def test_an_error_while_reading_ahead_fails_every_target_without_retries(
     world: World, deadline: Deadline
 ) -> None:
     world.lab.store.seed([cluster("cls-1"), cluster("cls-2")])
@@ -219,7 +219,7 @@ def test_trouble_with_one_batch_leaves_the_others(world: World, deadline: Deadli
     assert world.lab.calls.count() == TRIES + 1, "the search decided both"
 
 
-def test_an_api_that_is_down_is_not_asked_for_every_batch(world: World, deadline: Deadline) -> None:
+def test_an_api_that_is_down_gets_no_request_for_every_batch(world: World, deadline: Deadline) -> None:
     ids = sorted(world.lab.store.seed(cluster(f"cls-{number:03}") for number in range(450)))
     fault = world.lab.faults.add(path=CLUSTERS, status=500)
     source = world.source()

@@ -291,7 +291,7 @@ def test_a_pull_secret_in_another_variable_is_not_logged(world: World, variable:
 
 
 @pytest.mark.exhaustive
-def test_a_project_that_is_none_is_not_a_field_of_the_log(world: World) -> None:
+def test_an_invalid_project_is_not_logged(world: World) -> None:
     finished = world.job(more={"GCP_PROJECT_ID": 'a"b{c'})
     assert finished.code != 0
     assert {entry.get("gcp_project") for entry in log(finished)} == {"(not shown)"}

@@ -55,7 +55,7 @@ def hidden(done: Done) -> bool:
 
 
 @at_once_and_late()
-def test_both_phases_are_done_logged_and_told(program: Program) -> None:
+def test_both_phases_are_done_logged_and_reported(program: Program) -> None:
     done = program.run(REQUIRED)
     assert done.code == 0, done.output
     assert [(entry["phase"], entry["operation"]) for entry in done.log] == [
@@ -176,7 +176,7 @@ def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(program: Program, a
 
 
 @at_once_and_late(fast=False)
-def test_somebody_elses_secret_is_not_to_be_tried_again(program: Program) -> None:
+def test_a_secret_of_another_owner_is_not_retried(program: Program) -> None:
     project, name = "customer-prod-12345", "hyperfleet-cls-abc123-pull-secret"
     program.store.seed([{"project": project, "secret": name, "labels": {}, "versions": [{"data": "theirs"}]}])
     done = program.run(REQUIRED)
@@ -185,7 +185,7 @@ def test_somebody_elses_secret_is_not_to_be_tried_again(program: Program) -> Non
 
 
 @at_once_and_late(fast=False)
-def test_a_place_that_refuses_is_told_with_its_calls(program: Program) -> None:
+def test_a_refusing_api_is_reported_with_its_calls(program: Program) -> None:
     program.store.faults.add(method="CreateSecret", code="PERMISSION_DENIED", times=99)
     done = program.run(REQUIRED)
     assert (done.code, done.told["kind"], done.told["phase"]) == (
@@ -199,7 +199,7 @@ def test_a_place_that_refuses_is_told_with_its_calls(program: Program) -> None:
 
 
 @at_once_and_late(fast=False)
-def test_a_failure_after_the_first_phase_says_what_was_made(program: Program) -> None:
+def test_a_failure_after_the_first_phase_names_what_was_created(program: Program) -> None:
     program.management.faults.add(method="POST", status=403, times=99)
     done = program.run(REQUIRED)
     assert (done.code, done.told["kind"], done.told["phase"]) == (1, "permission_denied", "k8s-secret")
@@ -227,7 +227,7 @@ def test_without_a_file_for_its_message_it_works_all_the_same(program: Program) 
 
 
 @at_once_and_late(fast=False)
-def test_ended_from_outside_it_says_so_and_begins_nothing_more(program: Program) -> None:
+def test_after_a_signal_it_reports_stopped_and_begins_nothing_more(program: Program) -> None:
     """Secret Manager answers only after the pod has received SIGTERM."""
     fault = program.store.faults.add(method="GetSecret", delay=2)
     running = program.start(REQUIRED)
@@ -240,7 +240,7 @@ def test_ended_from_outside_it_says_so_and_begins_nothing_more(program: Program)
     assert secret(program) is None
 
 
-def test_ended_from_outside_before_it_was_ready_it_says_so_and_begins_nothing(program: Program) -> None:
+def test_after_an_early_signal_it_reports_stopped_and_begins_nothing(program: Program) -> None:
     """As process 1 of the container, which ignores a signal that has no handler."""
     done = program.run(REQUIRED, early=True)
     assert (done.code, done.told["result"], done.told["kind"]) == (1, "failure", "stopped")
@@ -273,7 +273,7 @@ def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Progra
         "os:write",
     ),
 )
-def test_a_bug_is_told_without_what_it_met(program: Program, bug: str) -> None:
+def test_a_bug_is_reported_without_values(program: Program, bug: str) -> None:
     done = program.run(REQUIRED, bug=bug)
     assert hidden(done)
     assert "bug in" not in done.output + json.dumps(done.told)
@@ -355,7 +355,7 @@ def test_outside_of_a_pod_it_says_so(program: Program) -> None:
         ("GCE_METADATA_HOST", "example-name:port", "must be a host, or a host and a port"),
     ],
 )
-def test_a_variable_that_is_none_is_told_before_anything_is_asked_for(
+def test_an_invalid_variable_is_reported_before_any_request(
     program: Program, name: str, value: str, rule: str
 ) -> None:
     done = program.run({**REQUIRED, name: value})

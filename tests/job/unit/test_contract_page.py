@@ -27,7 +27,7 @@ def test_the_required_ones() -> None:
     assert [row[0].strip("`") for row in rows if row[1] == "yes"] == missing
 
 
-def test_what_says_how_the_places_are_reached() -> None:
+def test_the_variables_for_connections_are_on_the_page() -> None:
     rows = doc_tables.table(PAGE, "Variable", "Meaning")
     named = {name for row in rows for name in doc_tables.literals(row[0])}
     assert named == set(environment.SURROUNDINGS)

@@ -85,7 +85,7 @@ def test_what_no_other_try_mends_has_a_code_of_its_own(kind: str, code: int) -> 
     assert (said["result"], said["kind"], said["message"]) == ("failure", kind, "why")
 
 
-def test_names_that_were_not_found_to_be_names_are_not_said() -> None:
+def test_unchecked_names_are_not_reported() -> None:
     said = outcome(Ended(SETTINGS, "SECRET_NAME is none", "configuration"), 0)
     assert "customer-prod-12345" not in json.dumps(said)
     assert "phase" not in said

@@ -48,7 +48,7 @@ def test_defaults_and_derived_names_are_the_contracts() -> None:
         ('00-"}-00f067aa0ba902b7-01', None),
     ],
 )
-def test_a_trace_is_told_and_what_is_none_does_not_matter(text: str, trace_id: str | None) -> None:
+def test_a_trace_is_logged_and_an_invalid_one_is_ignored(text: str, trace_id: str | None) -> None:
     assert read_environment({**REQUIRED, "TRACEPARENT": text}).trace_id == trace_id
 
 
@@ -103,7 +103,7 @@ def test_levels_filter() -> None:
 @pytest.mark.parametrize(
     "text", ["a\nb", "a\r\n2026-11-21T10:00:00Z ERROR b", "a\x1b[2Jb", "a\u2028b", "a\u202eb", "\udcff"]
 )
-def test_a_line_of_text_stays_one_line_whatever_it_tells(text: str) -> None:
+def test_a_line_of_text_stays_one_line(text: str) -> None:
     line = render({"message": text, "secret_name": text}, level="info", form="text")
     assert line is not None
     assert len(line.splitlines()) == 1

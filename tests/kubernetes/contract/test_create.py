@@ -193,7 +193,7 @@ def test_invalid_labels_and_annotations_are_422(
     assert causes(status) == [(field, "FieldValueInvalid")]
 
 
-def test_all_broken_rules_are_told_at_once(admin: Client, place: Place) -> None:
+def test_all_broken_rules_are_reported_together(admin: Client, place: Place) -> None:
     body = secret("Bad_Name", labels={"k": "bad value"}, type=DOCKER_CONFIG_JSON)
     status = admin.post(place.secrets, body).refused(422, "Invalid")
     assert causes(status) == [

@@ -103,7 +103,7 @@ def test_pages_show_one_moment(admin: Client, filled: Place) -> None:
     assert rest["metadata"]["resourceVersion"] == page["metadata"]["resourceVersion"]
 
 
-def test_a_continue_token_that_is_none_is_400(admin: Client, place: Place) -> None:
+def test_an_invalid_continue_token_is_400(admin: Client, place: Place) -> None:
     admin.get(place.secrets, limit=1, **{"continue": "no-token"}).refused(400, "BadRequest")
 
 

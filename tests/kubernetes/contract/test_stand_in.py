@@ -41,7 +41,7 @@ def route(lab: KubernetesLab, method: str, path: str, body: Any = None) -> Any:
     return answer.status, answer.json()
 
 
-def test_a_fault_strikes_as_often_as_told_and_only_what_it_names(
+def test_a_fault_applies_as_often_as_set_and_only_to_what_it_names(
     lab: KubernetesLab, admin: Client, place: Place
 ) -> None:
     place.made(secret("s"))
@@ -111,9 +111,7 @@ def test_the_log_of_calls_keeps_no_content(lab: KubernetesLab, place: Place) -> 
     assert lab.admin_token not in json.dumps(route(lab, "GET", "calls")[1])
 
 
-def test_a_watch_from_a_forgotten_version_is_told_410(
-    lab: KubernetesLab, admin: Client, place: Place
-) -> None:
+def test_a_watch_from_a_forgotten_version_gets_410(lab: KubernetesLab, admin: Client, place: Place) -> None:
     start = admin.get(place.secrets).ok()["metadata"]["resourceVersion"]
     place.made(secret("s"))
     route(lab, "POST", "compact")

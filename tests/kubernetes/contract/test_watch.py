@@ -42,7 +42,7 @@ def list_version(admin: Client, place: Place) -> str:
     return found
 
 
-def test_from_a_version_on_every_change_is_told_in_order(
+def test_from_a_version_on_every_change_arrives_in_order(
     admin: Client, place: Place, watch: Callable[..., Iterator[dict[str, Any]]]
 ) -> None:
     place.made(secret("old"))
@@ -90,7 +90,7 @@ def test_a_watch_of_one_name(
     assert changes(watch(resource_version=start, field_selector="metadata.name=b")) == [("ADDED", "b")]
 
 
-def test_what_leaves_a_selector_is_told_as_deleted(
+def test_an_object_that_leaves_a_selector_is_deleted(
     admin: Client, place: Place, watch: Callable[..., Iterator[dict[str, Any]]]
 ) -> None:
     start = list_version(admin, place)

@@ -83,7 +83,7 @@ def test_an_endless_object() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_what_nobody_asked_to_be_packed_is_not_unpacked(encoding: str) -> None:
+def test_an_unrequested_encoding_is_not_unpacked(encoding: str) -> None:
     packed = gzip.compress(b'{"a": "' + b" " * 200 * MIB + b'"}')
 
     def bomb(request: BaseHTTPRequestHandler, sent: list[int]) -> None:

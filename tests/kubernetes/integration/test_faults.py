@@ -87,7 +87,7 @@ def test_without_a_fault(api: Api, namespace: str, run: Run, story: str) -> None
 
 @pytest.mark.parametrize("fault", PASSING)
 @pytest.mark.parametrize(("story", "index"), CALLS)
-def test_a_passing_fault_is_outlived_and_the_change_is_told(
+def test_a_passing_fault_is_retried_and_the_change_is_reported(
     api: Api, namespace: str, run: Run, story: str, index: int, fault: str
 ) -> None:
     params = tell(api, namespace, story)
@@ -106,7 +106,7 @@ def test_a_passing_fault_is_outlived_and_the_change_is_told(
     assert run(**params)["changed"] is False
 
 
-def test_a_server_is_not_asked_sooner_than_it_wants(api: Api, namespace: str, run: Run) -> None:
+def test_retry_after_of_a_server_is_respected(api: Api, namespace: str, run: Run) -> None:
     api.faults.add(path=f"*/{namespace}/*", status=429, headers={"Retry-After": "1"})
     result = run(**desired(namespace, TWO), retry={"delay": 0.01, "max_delay": 5})
     assert "failed" not in result, result["msg"]
@@ -148,7 +148,7 @@ def test_a_refusal_is_not_tried_again(api: Api, namespace: str, run: Run, story:
     assert fault.hits == 1
 
 
-def test_what_a_user_without_rights_is_told(api: Api, namespace: str, run: Run) -> None:
+def test_the_message_for_a_user_without_rights(api: Api, namespace: str, run: Run) -> None:
     result = run(**desired(namespace), kubernetes={"host": api.url, "api_key": api.viewer_token})
     (failure,) = result["failed_targets"]
     assert failure["kind"] == "permission_denied"
@@ -182,7 +182,7 @@ def test_a_server_that_is_not_there(api: Api, namespace: str, run: Run) -> None:
     assert "no answer from the API server 127.0.0.1:9 (" in failure["msg"]
 
 
-def test_an_address_that_is_none_is_not_quoted(namespace: str, run: Run) -> None:
+def test_an_invalid_address_is_not_quoted(namespace: str, run: Run) -> None:
     result = run(
         **desired(namespace), kubernetes={"host": "https://example-user:example-password@example:port"}
     )

@@ -194,7 +194,7 @@ def test_a_variable_takes_the_place_of_a_kubeconfigs_token(
     assert recorder.values("Authorization") == [f"Bearer {CANARY}"]
 
 
-def test_impersonation_is_asked_for(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impersonation_headers_are_sent(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", "jane")
     monkeypatch.setenv("K8S_AUTH_IMPERSONATE_GROUPS", "one,two")
     ask(host=recorder.url)

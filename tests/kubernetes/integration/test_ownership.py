@@ -35,7 +35,7 @@ def theirs(api: Api, namespace: str, labels: dict[str, str], kind: str = TYPE) -
 
 @pytest.mark.parametrize(("labels", "said"), FOREIGN)
 @pytest.mark.parametrize("kind", [TYPE, "Opaque"])
-def test_nothing_is_written_to_what_is_not_ours(
+def test_a_secret_of_another_owner_is_not_written(
     api: Api, namespace: str, run: Run, labels: dict[str, str], said: str, kind: str
 ) -> None:
     theirs(api, namespace, labels, kind)
@@ -74,7 +74,7 @@ def test_adopt_of_another_type_says_so(api: Api, namespace: str, run: Run) -> No
 
 @pytest.mark.parametrize(("labels", "said"), FOREIGN)
 @pytest.mark.parametrize("adopt", [False, True], ids=["plain", "adopt"])
-def test_absent_leaves_what_is_not_ours(
+def test_absent_leaves_a_secret_of_another_owner(
     api: Api, namespace: str, run: Run, labels: dict[str, str], said: str, adopt: bool
 ) -> None:
     theirs(api, namespace, labels)

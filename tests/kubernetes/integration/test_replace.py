@@ -166,7 +166,7 @@ def test_a_replacement_of_the_longest_name(api: Api, namespace: str, run: Run) -
     assert held(api.secret(namespace, name)) == ONE
 
 
-def test_a_replacement_that_the_server_changes_is_told(
+def test_a_replacement_that_the_server_changes_is_reported(
     api: Api, namespace: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*unused: object) -> None:
@@ -179,7 +179,7 @@ def test_a_replacement_that_the_server_changes_is_told(
     assert api.secret(namespace, NAME) is not None
 
 
-def test_a_replacement_cut_off_in_the_middle_is_told_and_finished_by_the_next_run(
+def test_an_interrupted_replacement_is_reported_and_finished_by_the_next_run(
     api: Api, namespace: str, run: Run
 ) -> None:
     opaque(api, namespace)
@@ -194,7 +194,7 @@ def test_a_replacement_cut_off_in_the_middle_is_told_and_finished_by_the_next_ru
     assert run(**desired(namespace))["targets"][0]["actions"] == ["created"]
 
 
-def test_somebody_elses_creation_in_the_middle_of_a_replacement_is_respected(
+def test_a_secret_that_another_owner_creates_during_a_replacement_is_kept(
     api: Api, namespace: str, run: Run
 ) -> None:
     opaque(api, namespace)
@@ -254,7 +254,7 @@ def let_go(api: Api, namespace: str, *, after: int) -> None:
         pytest.param({"verb": "create", "skip": 1, "drop": True}, id="create unanswered"),
     ],
 )
-def test_others_parts_outlive_the_wait_for_a_finalizer(
+def test_data_of_others_survives_the_wait_for_a_finalizer(
     api: Api, namespace: str, run: Run, held_back: dict[str, Any], after: int, fault: dict[str, Any] | None
 ) -> None:
     let_go(api, namespace, after=after)
@@ -273,7 +273,7 @@ def test_others_parts_outlive_the_wait_for_a_finalizer(
     assert run(**desired(namespace))["changed"] is False
 
 
-def test_a_replacement_does_not_come_back_after_somebody_elses_secret(
+def test_a_replacement_does_not_return_after_another_writers_secret(
     api: Api, namespace: str, run: Run, held_back: dict[str, Any]
 ) -> None:
     """Another run created a new Secret after the delete, and another writer deleted that one."""

@@ -182,7 +182,7 @@ def test_unreadable_data_is_repaired(api: Api, namespace: str, run: Run) -> None
     assert held(api.secret(namespace, NAME)) == ONE
 
 
-def test_a_secret_deleted_by_others_is_made_again(api: Api, namespace: str, run: Run) -> None:
+def test_a_secret_deleted_by_others_is_created_again(api: Api, namespace: str, run: Run) -> None:
     run(**desired(namespace))
     api.delete(namespace, "secrets", NAME)
     assert run(**desired(namespace))["targets"][0]["actions"] == ["created"]
@@ -208,7 +208,7 @@ def test_invalid_input_writes_nothing(api: Api, namespace: str, run: Run) -> Non
         ({"source": None}, "source"),
     ],
 )
-def test_a_wrong_task_is_told_before_any_call(
+def test_a_wrong_task_is_reported_before_any_call(
     api: Api, namespace: str, run: Run, wrong: dict[str, Any], word: str
 ) -> None:
     result = run(**{**desired(namespace), **wrong})

@@ -76,7 +76,7 @@ def test_a_concurrent_writer_loses_nothing(
     assert [call.status for call in api.calls.matching("patch", "*/serviceaccounts/*")] == [409, 200]
 
 
-def test_somebody_else_has_linked_it_meanwhile(api: Api, namespace: str, run: Run, account: str) -> None:
+def test_another_writer_has_linked_it_meanwhile(api: Api, namespace: str, run: Run, account: str) -> None:
     run(**desired(namespace))
     api.proxy.before("patch", "*/serviceaccounts/*", lambda: add(api, namespace, NAME))
     result = run(**desired(namespace, service_accounts=[account]))
@@ -133,7 +133,7 @@ def test_check_mode_predicts_and_writes_nothing(api: Api, namespace: str, run: R
     assert run(**params, diff=True)["diff"] == [diff]
 
 
-def test_check_mode_tells_of_an_account_that_is_not_there(api: Api, namespace: str, run: Run) -> None:
+def test_check_mode_reports_a_missing_account(api: Api, namespace: str, run: Run) -> None:
     result = run(**desired(namespace, service_accounts=["absent"]), check_mode=True)
     (warning,) = result["targets"][0]["warnings"]
     assert warning.startswith(f"service account {namespace}/absent does not exist")

@@ -49,7 +49,7 @@ def put(namespace: str, **params: Any) -> dict[str, Any]:
     return run_task(k8s_pull_secret, {**desired(namespace), **params})
 
 
-def test_what_is_said_of_the_tasks_certificate_does_not_hold_for_a_targets_own_cluster(
+def test_the_tasks_certificate_options_do_not_apply_to_a_targets_own_cluster(
     api: Api, namespace: str, front: Front, tmp_path: Path
 ) -> None:
     task, target = front(), front()
@@ -83,7 +83,7 @@ def test_without_a_host_the_tasks_choice_holds_for_every_cluster(own: dict[str, 
     assert (connection.ca_cert, connection.validate_certs) == ("/ca.pem", False)
 
 
-def test_a_certificate_that_is_not_trusted_is_told_at_once(api: Api, namespace: str, front: Front) -> None:
+def test_an_untrusted_certificate_is_reported_at_once(api: Api, namespace: str, front: Front) -> None:
     server, other = front(), front()
     address = server.url.removeprefix("https://")
     for options in ({}, {"ca_cert": str(other.authority)}):
@@ -150,7 +150,7 @@ def test_a_server_that_ends_the_handshake_is_tried_again(namespace: str) -> None
     ("content", "said"),
     [(None, "No such file"), ("no certificate", "NO_CERTIFICATE_OR_CRL_FOUND")],
 )
-def test_authorities_that_cannot_be_read_are_told_at_once(
+def test_unreadable_authorities_are_reported_at_once(
     api: Api, namespace: str, front: Front, tmp_path: Path, content: str | None, said: str
 ) -> None:
     authority = tmp_path / "ca.pem"

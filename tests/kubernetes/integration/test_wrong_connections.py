@@ -68,7 +68,7 @@ def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:
         ("kind: Config", "it has no current-context, and no context was given"),
     ],
 )
-def test_a_kubeconfig_that_is_none(api: Api, tmp_path: Path, content: str, said: str) -> None:
+def test_an_invalid_kubeconfig(api: Api, tmp_path: Path, content: str, said: str) -> None:
     good, path = api.kubeconfig(tmp_path / "good"), tmp_path / "config"
     path.write_text(content)
     assert f"no usable kubeconfig: {path}: {said}" in refused(kubeconfig=str(path))

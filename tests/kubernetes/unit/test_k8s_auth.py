@@ -120,9 +120,7 @@ def test_a_host_is_in_place_of_a_kubeconfig() -> None:
         ({"host": "https://task", "api_key": "t"}, {"context": "own"}),
     ],
 )
-def test_what_is_said_of_one_server_is_not_said_of_another(
-    options: dict[str, str], own: dict[str, str]
-) -> None:
+def test_options_for_one_server_do_not_apply_to_another(options: dict[str, str], own: dict[str, str]) -> None:
     connection = made(options, ALL, **own)
     assert connection.host == (options.get("host") if not own else None)
     for field in ("api_key", "username", "password", "client_cert", "client_key", "ca_cert"):

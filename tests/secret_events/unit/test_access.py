@@ -131,7 +131,7 @@ def test_a_pipe_is_no_kubeconfig(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("server", ["", "ftp://a", "https://", "https://a:b", f"{SECRET}@host"])
-def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, server: str) -> None:
+def test_an_invalid_address_is_not_quoted(tmp_path: Path, server: str) -> None:
     path = kubeconfig(tmp_path / "k", {}, server=server)
     with pytest.raises(ConfigurationError, match="server must be an address") as caught:
         reach(ServerOptions(kubeconfig=str(path)))

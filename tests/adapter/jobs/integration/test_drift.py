@@ -84,7 +84,7 @@ def test_check_mode_reports_drift_and_writes_nothing(world: World) -> None:
     assert world.job_names() == [NAME]
 
 
-def test_a_job_that_says_it_is_done_and_is_not_is_not_made_without_a_pause(world: World) -> None:
+def test_a_job_that_wrongly_reports_success_is_retried_after_a_pause(world: World) -> None:
     done(world, "c-1")
     delete(world)
     for dummy in range(2):
@@ -95,7 +95,7 @@ def test_a_job_that_says_it_is_done_and_is_not_is_not_made_without_a_pause(world
     assert world.apply().attempt == 2
 
 
-def test_a_batch_is_looked_at_in_one_request(world: World) -> None:
+def test_the_secrets_of_a_batch_are_read_in_one_request(world: World) -> None:
     ids = ["c-1", "c-2", "c-3"]
     done(world, *ids)
     jobs = world.jobs
@@ -104,7 +104,7 @@ def test_a_batch_is_looked_at_in_one_request(world: World) -> None:
     assert world.requests() == ["list jobs", "list secrets"]
 
 
-def test_without_the_right_to_list_each_is_looked_at(world: World) -> None:
+def test_without_the_right_to_list_each_secret_is_read(world: World) -> None:
     ids = ["c-1", "c-2", "c-3"]
     done(world, *ids)
     world.api.faults.add(verb="list", path="/api/v1/secrets", status=403, times=None)
@@ -141,7 +141,7 @@ def lose_the_job(world: World) -> None:
         time.sleep(0.1)
 
 
-def test_a_job_that_failed_says_nothing_of_what_is_gone_and_the_look_does(world: World) -> None:
+def test_drift_is_reported_although_the_last_job_failed(world: World) -> None:
     """The Job reports an outage; meanwhile the Secret of an earlier Job was deleted."""
     done(world, "c-1")
     lose_the_job(world)
@@ -182,7 +182,7 @@ def plant(world: World, name: str, size: int, cluster_id: str = "c-1") -> None:
     assert code == 201
 
 
-def test_what_others_label_as_ours_costs_no_memory(world: World) -> None:
+def test_secrets_with_copied_labels_cost_no_memory(world: World) -> None:
     ids = ["c-1", "c-2", "c-3"]
     done(world, *ids)
     for number in range(5):
@@ -196,7 +196,7 @@ def test_what_others_label_as_ours_costs_no_memory(world: World) -> None:
 
 
 @pytest.mark.parametrize(("limit", "small"), [("_PAGE", 2000), ("_MOST", 2), ("_VALUES", 10)])
-def test_what_others_label_as_ours_hides_no_change(
+def test_secrets_with_copied_labels_hide_no_drift(
     world: World, monkeypatch: pytest.MonkeyPatch, limit: str, small: int
 ) -> None:
     """A Secret that does not fit a LIST is read by itself."""

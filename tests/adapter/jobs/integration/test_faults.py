@@ -95,7 +95,7 @@ def test_wherever_a_run_ends_the_next_goes_on(world: World, verb: str, path: str
 
 
 @pytest.mark.parametrize(("verb", "path"), [("delete", "*/secrets/*"), ("patch", "*/jobs/*")])
-def test_an_end_that_could_not_be_noted_is_said_all_the_same(world: World, verb: str, path: str) -> None:
+def test_a_result_that_could_not_be_annotated_is_reported(world: World, verb: str, path: str) -> None:
     world.apply()
     world.playing.finish(NAME, said(SUCCESS))
     world.api.faults.add(verb=verb, path=path, status=403, times=None)
@@ -107,7 +107,7 @@ def test_an_end_that_could_not_be_noted_is_said_all_the_same(world: World, verb:
     assert world.secrets() == {}
 
 
-def test_without_the_right_to_list_all_each_is_looked_at(world: World) -> None:
+def test_without_the_right_to_list_all_each_job_is_read(world: World) -> None:
     world.api.faults.add(verb="list", path="*/jobs", status=403, times=1)
     world.jobs.prepare(["c-1", "c-2", "c-3"], Deadline(20))
     assert world.apply().state == "created"

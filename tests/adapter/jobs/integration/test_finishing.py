@@ -38,7 +38,7 @@ def ended(jobs: Jobs, cluster_id: str) -> Observed:
         assert seen.state in ("created", "pending", "running")
 
 
-def test_they_end_as_the_test_says(lab: KubernetesLab) -> None:
+def test_jobs_end_with_the_given_result(lab: KubernetesLab) -> None:
     settings = RunSettings(connections={"kubernetes": {"host": lab.url, "api_key": lab.admin_token}})
     client = KubernetesClients(settings).get(Deadline(20))
     jobs = Jobs(client, config("default", backoff_limit=0))

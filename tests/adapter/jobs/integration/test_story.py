@@ -68,7 +68,7 @@ def test_the_pods_of_a_batch_are_listed_once(world: World) -> None:
     assert world.requests() == ["list jobs", "list pods"]
 
 
-def test_the_clusters_of_a_small_batch_are_named_and_a_large_one_is_read_with_all_others(
+def test_a_small_batch_lists_its_jobs_by_name_and_a_large_one_lists_all(
     world: World,
 ) -> None:
     for cluster_id in ("c-1", "c-2", "c-3", "other"):
@@ -83,7 +83,7 @@ def test_the_clusters_of_a_small_batch_are_named_and_a_large_one_is_read_with_al
         assert (found.state, found.made) == ("pending", False), count
 
 
-def test_a_failure_says_why_and_is_tried_again_after_a_pause(world: World) -> None:
+def test_a_failure_has_a_reason_and_is_retried_after_a_pause(world: World) -> None:
     jobs = world.adapter(backoff_limit=0)
     world.apply(by=jobs)
     world.playing.finish(NAME, said(FAILURE), exit_code=1)

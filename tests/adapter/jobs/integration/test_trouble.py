@@ -206,7 +206,7 @@ def test_a_secret_of_others_is_left_alone(world: World) -> None:
     assert world.api.secret(world.namespace, DATA)["metadata"]["uid"] == made["metadata"]["uid"]
 
 
-def test_another_adapter_s_jobs_are_others(world: World) -> None:
+def test_the_jobs_of_another_adapter_are_left_alone(world: World) -> None:
     theirs = world.adapter(name="second")
     world.apply(by=theirs)
     assert world.apply().reason == "OwnershipConflict"

@@ -67,7 +67,7 @@ def test_what_is_no_result(message: Any) -> None:
     assert fields(message) is None
 
 
-def test_more_than_kubernetes_lets_through_is_none() -> None:
+def test_a_message_above_the_limit_of_kubernetes_is_ignored() -> None:
     text = json.dumps({**WHOLE, "more": ""})
     fits = text.replace('"more": ""', f'"more": "{"x" * (job_result.LARGEST - len(text))}"')
     assert len(fits) == job_result.LARGEST

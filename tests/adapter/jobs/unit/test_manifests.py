@@ -200,7 +200,7 @@ def test_the_environment_of_a_job_has_a_fixed_order() -> None:
     ]
 
 
-def test_the_hash_of_the_template_tells_another_image_and_not_another_trace() -> None:
+def test_the_hash_of_the_template_depends_on_the_image_and_not_on_the_trace() -> None:
     def hashed(given: Order, **template: Any) -> str:
         return str(made(given, **template)["metadata"]["annotations"][names.TEMPLATE])
 

@@ -261,7 +261,7 @@ HOSTILE = {
 }
 
 
-def test_places_that_were_not_ordered_are_not_shown_and_it_is_said() -> None:
+def test_places_of_another_cluster_are_not_shown_but_reported() -> None:
     observed = observing.observe(job("Complete"), [pod("Succeeded", ended(HOSTILE, 0))], "n", ORDER, NOW)
     assert (observed.state, observed.reason) == ("succeeded", "PullSecretStored")
     assert observed.message == (
@@ -276,7 +276,7 @@ def test_places_that_were_not_ordered_are_not_shown_and_it_is_said() -> None:
         assert noted == observed
 
 
-def test_a_note_s_words_are_ours() -> None:
+def test_values_of_an_annotation_are_not_quoted() -> None:
     note = {"state": "succeeded", "reason": "ExamplePassword", "message": "example-password"}
     found = job("Complete", annotations={names.RESULT: json.dumps(note)})
     observed = observing.observe(found, [], "n", ORDER, NOW)
@@ -332,7 +332,7 @@ def test_what_was_noted_of_an_end_is_as_good_as_the_pods(found: job_state.JobSta
         '{"state":"succeeded","reason":"PullSecretStored","message":"","retry":true}',
     ],
 )
-def test_a_note_that_cannot_be_ours_counts_for_nothing(note: str) -> None:
+def test_an_invalid_annotation_is_ignored(note: str) -> None:
     found = job("Failed", "DeadlineExceeded", annotations={names.RESULT: note})
     assert observing.observe(found, [], "n", ORDER, NOW).reason == "DeadlineExceeded"
 

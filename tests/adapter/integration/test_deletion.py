@@ -28,7 +28,7 @@ def managed(world: World, cluster: str) -> bool:
     return world.request("GET", path)[0] == 200
 
 
-def test_everything_goes_and_the_cluster_with_it(world: World, flavour: str) -> None:
+def test_everything_is_deleted_and_then_the_cluster(world: World, flavour: str) -> None:
     cluster = made(world)
     world.delete(cluster)
     handled = world.one(cluster)
@@ -147,7 +147,7 @@ def test_a_namespace_that_may_not_be_read_is_not_reported_as_gone(world: World) 
     assert world.one(cluster).entry()["state"] == "deleting"
 
 
-def test_somebody_elses_secret_stays(world: World) -> None:
+def test_a_secret_of_another_owner_stays(world: World) -> None:
     cluster = made(world)
     path = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
     labels: Any = {"metadata": {"labels": {"managed-by": "shop-team"}}}

@@ -232,7 +232,9 @@ def test_a_missing_kubeconfig_is_reported_to_the_api(world: World) -> None:
     assert world.said(cluster) == "FFFF KubernetesConfigurationError"
 
 
-def test_a_cluster_that_goes_while_its_job_is_made(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_is_deleted_while_its_job_is_created(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The cluster is deleted for good between reading and reporting: the adapter must leave nothing behind."""
     cluster = world.cluster()
     store = world.hyperfleet.store

@@ -182,7 +182,7 @@ def test_requests_are_reported_with_the_cluster_that_they_were_for(world: World)
     assert read("pullsecret_job_failures_total", {"kind": "ownership", "phase": "gcp-secret-manager"}) == 1
 
 
-def test_a_look_that_changes_nothing_is_no_job_and_its_requests_are_counted(world: World) -> None:
+def test_a_run_without_changes_is_no_job_and_its_requests_are_counted(world: World) -> None:
     cluster = world.cluster()
     world.one(cluster)
     world.manager.calls.reset()

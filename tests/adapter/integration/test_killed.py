@@ -153,7 +153,7 @@ def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, le
 
 
 @pytest.mark.exhaustive
-def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
+def test_a_run_without_a_reader_of_its_log_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
     """The log is larger than a pipe. If the run waited for a reader, it would keep the lock for ever."""
     clusters = [world.cluster() for _number in range(2 * _MANY)]
     run = tmp_path / "run"

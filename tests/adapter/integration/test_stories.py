@@ -108,7 +108,7 @@ def test_a_wrong_pull_secret_is_refused_without_a_job(world: World, text: str) -
     assert "example-value" not in json.dumps([handled.detail(), world.status(cluster), world.log])
 
 
-def test_a_job_that_fails_is_reported_in_its_own_words(world: World) -> None:
+def test_a_failed_job_is_reported_with_its_message(world: World) -> None:
     cluster = world.cluster()
     job = f"pullsecret-{cluster}-gen1"
     world.one(cluster)

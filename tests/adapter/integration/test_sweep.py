@@ -111,7 +111,7 @@ def test_the_first_page_cannot_be_read_and_the_others_can(world: World) -> None:
     assert len(ran.problems) == 1
 
 
-def test_an_api_that_is_down_is_not_asked_for_ever(world: World) -> None:
+def test_an_api_that_is_down_is_given_up(world: World) -> None:
     world.hyperfleet.faults.add(path="*/clusters", status=503)
     ran = world.ran(all=True)
     assert (ran.results, len(ran.problems)) == ([], 3)
@@ -124,7 +124,7 @@ def test_an_api_that_is_down_is_not_asked_for_ever(world: World) -> None:
 @pytest.mark.parametrize(
     "item", [None, 7, "cls-1", [], {}, {"id": 7}, {"id": ""}, {"id": "../../x"}, {"id": "a\nb"}], ids=repr
 )
-def test_an_item_that_is_no_cluster_costs_no_other(
+def test_an_item_that_is_no_cluster_does_not_affect_others(
     world: World, monkeypatch: pytest.MonkeyPatch, item: Any
 ) -> None:
     clusters = many(world, 120)
@@ -173,7 +173,7 @@ def test_a_total_that_cannot_be_ends(world: World, monkeypatch: pytest.MonkeyPat
     assert world.hyperfleet.calls.count("GET", "*/clusters") < 15
 
 
-def test_a_cluster_that_goes_while_pages_are_read_hides_no_other(
+def test_a_cluster_that_is_deleted_while_pages_are_read_hides_no_other(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clusters behind it move to a page that was already read."""
@@ -194,7 +194,9 @@ def test_a_cluster_that_goes_while_pages_are_read_hides_no_other(
     assert sorted(listed) == sorted(set(clusters) - set(gone))
 
 
-def test_a_cluster_that_comes_while_pages_are_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_is_created_while_pages_are_read(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clusters = many(world, 230)
     made: list[str] = []
 

@@ -293,7 +293,7 @@ def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> Non
     assert again.api_report.data["earlier"] == [place]
 
 
-def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
+def test_the_current_place_is_no_earlier_one_and_earlier_ones_are_limited() -> None:
     back = {**PLACES, "management_secret": {"namespace": "b", "name": "x"}}
     own = AdapterStatus("pullsecret", 2, {}, {**back, "earlier": [PLACES["management_secret"]]})
     told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))

@@ -172,7 +172,7 @@ def unavailable() -> None:
     raise Unavailable("no answer")
 
 
-def test_a_place_that_does_not_answer_is_given_up_and_stays_so() -> None:
+def test_an_api_that_does_not_answer_is_given_up_for_the_rest_of_the_run() -> None:
     breaker = Breaker()
     for _number in range(8):
         assert not breaker.is_open

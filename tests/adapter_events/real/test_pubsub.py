@@ -93,7 +93,7 @@ def test_what_was_not_done_comes_again_at_once_after_the_end(emulator: PubSub, t
     asyncio.run(scenario())
 
 
-def test_no_more_is_held_than_may_be(emulator: PubSub, tmp_path: Path) -> None:
+def test_the_source_pulls_no_more_than_prefetch(emulator: PubSub, tmp_path: Path) -> None:
     async def scenario() -> None:
         topic = Topic(emulator)
         engine = Engine(lambda number: "hold" if number == 0 else "end")

@@ -150,7 +150,9 @@ async def refused(url: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_who_is_ended_waits_for_the_run_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_terminated_rulebook_waits_for_the_run_and_leaves_nothing(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     async def scenario() -> None:
         url = f"http://127.0.0.1:{free_ports(1)[0]}"
         async with rulebook(tmp_path, url) as running:

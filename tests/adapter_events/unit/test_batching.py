@@ -56,7 +56,7 @@ def test_a_full_batch_does_not_wait_and_the_oldest_events_go_first() -> None:
     assert collecting.take().ids == ["cls-4"]
 
 
-def test_of_a_cluster_that_waits_the_newest_message_is_held() -> None:
+def test_of_a_waiting_clusters_messages_the_newest_is_kept() -> None:
     collecting, clock = make()
     assert collecting.add("cls-1", 1, "trace-1") == []
     assert collecting.add("cls-1", 2, "trace-2") == [1]
@@ -66,7 +66,7 @@ def test_of_a_cluster_that_waits_the_newest_message_is_held() -> None:
     assert (batch.tokens, batch.traceparents) == ([3], {"cls-1": "trace-2"})
 
 
-def test_an_event_of_a_cluster_in_the_run_goes_into_the_next_one() -> None:
+def test_an_event_of_a_cluster_in_the_run_waits_for_the_next_one() -> None:
     collecting, clock = make(window=0)
     collecting.add("cls-1", 1)
     collecting.take()
@@ -136,7 +136,7 @@ def test_an_event_that_came_while_the_run_died_stands_for_the_one_before() -> No
     assert (batch.tokens, batch.traceparents) == ([2], {"cls-1": "trace-2"})
 
 
-def test_who_is_in_a_run_of_another_process_waits_for_it() -> None:
+def test_a_cluster_in_a_run_of_another_process_waits_for_it() -> None:
     collecting, _clock = make(window=0)
     collecting.add("cls-1", 1)
     assert collecting.ready(["cls-1"]) is None

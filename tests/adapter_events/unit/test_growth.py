@@ -125,7 +125,7 @@ def test_a_run_that_is_no_longer_waited_for_does_not_hang_for_ever(tmp_path: Pat
     assert recorder.state.run_begins == []
 
 
-def test_durations_that_nobody_collects_are_not_kept() -> None:
+def test_durations_without_a_collector_are_not_kept() -> None:
     clock = Clock()
     longest = RecentMaximum("a_name", "what it is", ["result"], clock)
     for number in range(5000):

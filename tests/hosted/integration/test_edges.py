@@ -60,7 +60,7 @@ def test_a_wrong_additional_secret_stops_nothing(world: World, document: str) ->
     assert "example-password" not in json.dumps(result)
 
 
-def test_what_it_brought_before_stays_over_many_runs_and_goes_when_it_is_mended(world: World) -> None:
+def test_earlier_entries_stay_over_many_runs_and_go_when_the_secret_is_valid_again(world: World) -> None:
     deployed(world)
     world.additional("{")
     for _run in range(3):

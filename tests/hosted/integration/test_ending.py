@@ -73,7 +73,7 @@ def test_an_additional_secret_that_waits_for_a_finalizer_is_gone(world: World) -
         assert not world.run()["changed"]
 
 
-def test_a_secret_of_ours_that_waits_for_a_finalizer_is_deleted_once(world: World) -> None:
+def test_an_owned_secret_that_waits_for_a_finalizer_is_deleted_once(world: World) -> None:
     deployed(world)
     world.merge("secrets", GLOBAL, {"metadata": {"finalizers": _HOLD}})
     world.additional(None)

@@ -83,7 +83,7 @@ def _without_version(found: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_what_was_deleted_is_made_again(deployed: World, kind: str) -> None:
+def test_deleted_objects_are_created_again(deployed: World, kind: str) -> None:
     deployed.delete(kind, OURS[kind])
     assert deployed.run()["actions"] == [f"created {kind[:-1]}"]
     assert deployed.there() == {*OURS, "leases"}

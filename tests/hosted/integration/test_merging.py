@@ -160,7 +160,7 @@ def test_another_spelling_of_the_same_is_no_change(world: World) -> None:
     ],
     ids=["additional", "original", "policy", "policy against precedence"],
 )
-def test_who_wins_is_an_option(world: World, options: dict[str, Any], password: str) -> None:
+def test_precedence_is_an_option(world: World, options: dict[str, Any], password: str) -> None:
     world.additional(docker_config(quay_io="tenant"))
     result = world.run(**options)
     assert world.held()["quay.io"] == password

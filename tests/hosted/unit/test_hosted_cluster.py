@@ -124,7 +124,7 @@ def test_pods_outside_of_the_nodes_network_ask_for_no_health() -> None:
     assert (syncer.host_network, syncer.healthz) == (False, "")
 
 
-def test_what_is_to_go_goes_however_it_was_deployed() -> None:
+def test_an_absent_cluster_needs_no_valid_deployment_options() -> None:
     assert not build_cluster({**BASE, "state": "absent", "syncer_host_network": False}).present
 
 
@@ -160,7 +160,7 @@ def test_a_registry_may_look_like_a_number() -> None:
     assert build_cluster({**BASE, "policy": {5000: "original"}}).policy == {"5000": "original"}
 
 
-def test_two_ways_to_the_hosted_cluster_are_one_too_many() -> None:
+def test_only_one_way_to_the_hosted_cluster_is_allowed() -> None:
     with pytest.raises(ConfigurationError, match="cannot be combined with"):
         build_cluster({**BASE, "hosted_context": "a", "hosted_kubeconfig_secret": {"name": "b"}})
 

@@ -125,7 +125,7 @@ def test_no_request_is_made_once_the_time_is_up(world: World) -> None:
     assert world.lab.calls.count() == 0
 
 
-def test_nobody_listening_is_unavailable(deadline: Deadline, start: Callable[..., World]) -> None:
+def test_a_closed_port_is_unavailable(deadline: Deadline, start: Callable[..., World]) -> None:
     world = start()
     client = world.client(url="http://127.0.0.1:1")
     with pytest.raises(Unavailable, match=r"cluster cls-1 at http://127\.0\.0\.1:1: no answer"):

@@ -179,7 +179,7 @@ def test_times_are_read_as_they_are_written(instant: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00", "x" * 99])
-def test_what_is_no_time_is_none(text: str) -> None:
+def test_an_invalid_time_is_none(text: str) -> None:
     assert parse_time(text) is None
 
 

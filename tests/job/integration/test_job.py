@@ -298,7 +298,7 @@ def test_an_invalid_project_is_not_logged(world: World) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_log_that_nobody_reads_any_more_ends_neither_the_work_nor_hangs(world: World) -> None:
+def test_without_a_reader_of_the_log_the_work_is_finished_and_nothing_hangs(world: World) -> None:
     environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
     running = world.ansible.start_playbook(JOB, {}, env=environment)
     try:

@@ -284,7 +284,7 @@ def test_a_bug_is_reported_without_values(program: Program, bug: str) -> None:
 
 
 @at_once_and_late(fast=False)
-def test_a_log_that_nobody_reads_does_not_end_the_work(program: Program) -> None:
+def test_without_a_reader_of_the_log_the_work_is_finished(program: Program) -> None:
     running = program.start(REQUIRED)
     assert running.stdout is not None
     running.stdout.readline()
@@ -316,9 +316,7 @@ def test_a_kubeconfig_and_a_credentials_file_are_for_the_libraries(program: Prog
 
 
 @pytest.mark.parametrize("way", ["pod", "kubeconfig"])
-def test_the_variables_of_kubernetes_core_are_none_of_its_own(
-    program: Program, tmp_path: Path, way: str
-) -> None:
+def test_the_variables_of_kubernetes_core_are_ignored(program: Program, tmp_path: Path, way: str) -> None:
     other = {"K8S_AUTH_HOST": "http://127.0.0.1:1", "K8S_AUTH_API_KEY": "example-password"}
     if way == "kubeconfig":
         other["KUBECONFIG"] = str(program.management.kubeconfig(tmp_path / "kubeconfig"))

@@ -66,7 +66,7 @@ def test_create_in_a_missing_namespace_is_404_for_the_namespace(admin: Client) -
         assert status["details"] == {"name": "not-there", "kind": "namespaces"}
 
 
-def test_reading_in_a_missing_namespace_does_not_tell(admin: Client) -> None:
+def test_reading_in_a_missing_namespace_does_not_show_that_it_is_missing(admin: Client) -> None:
     root = "/api/v1/namespaces/not-there/secrets"
     assert admin.get(root).ok()["items"] == []
     assert admin.get(f"{root}/s").refused(404, "NotFound")["details"]["kind"] == "secrets"

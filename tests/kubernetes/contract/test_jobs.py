@@ -264,7 +264,7 @@ def test_pods_go_with_their_job(admin: Client, jobs: Jobs, policy: str, done: bo
     until(lambda: admin.get(jobs.at(job)).code == 404, "its own end")
 
 
-def test_pods_stay_where_nothing_is_said(admin: Client, jobs: Jobs) -> None:
+def test_pods_stay_without_a_propagation_policy(admin: Client, jobs: Jobs) -> None:
     job = jobs.make()
     jobs.playing.finish(name_of(job))
     until(lambda: jobs.condition(job) is not None, "its end")

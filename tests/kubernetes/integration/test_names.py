@@ -83,7 +83,7 @@ def _options(kind: str, text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "text", "right"), CASES, ids=[f"{kind}-{text[:40]}-{len(text)}" for kind, text, dummy in CASES]
 )
-def test_ours_are_the_servers_rules(
+def test_the_module_has_the_servers_rules(
     api: Api, namespace: str, run: Run, kind: str, text: str, right: bool
 ) -> None:
     """Send the value to the server, and give it to the module."""

@@ -59,7 +59,7 @@ def test_files_are_absolute_whichever_file_they_are_in(tmp_path: Path) -> None:
     assert (one.directory, two.directory) == (str(tmp_path / "a"), str(tmp_path / "b"))
 
 
-def test_a_command_without_a_slash_is_looked_for_on_the_path(tmp_path: Path) -> None:
+def test_a_command_without_a_slash_is_searched_on_the_path(tmp_path: Path) -> None:
     path = write(tmp_path / "config", ["one"], {"exec": {"command": "plugin"}})
     assert Kubeconfigs().login(str(path), None).user["exec"]["command"] == "plugin"
 

@@ -17,7 +17,7 @@ from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 
 
-def test_a_pod_that_is_made_while_its_job_goes_does_not_keep_it(
+def test_a_pod_that_is_created_during_its_jobs_deletion_does_not_block_it(
     hyperfleet: HyperFleetLab, kubernetes: KubernetesLab, secret_manager: SecretManagerLab, tmp_path: Path
 ) -> None:
     """Otherwise the cluster would be reported as EarlierJobEnding for ever."""

@@ -80,7 +80,7 @@ def test_a_create_whose_answer_is_lost_is_one_create(world: World, path: str) ->
     ],
 )
 @pytest.mark.parametrize("phase", ["before", "after"])
-def test_wherever_a_run_ends_the_next_goes_on(world: World, verb: str, path: str, phase: str) -> None:
+def test_wherever_a_run_ends_the_next_one_continues(world: World, verb: str, path: str, phase: str) -> None:
     world.api.faults.add(verb=verb, path=path, status=500, phase=phase, times=None)
     with pytest.raises(PullSecretError) as caught:
         world.apply()
@@ -123,7 +123,7 @@ def test_many_runs_at_once_make_one_job(world: World) -> None:
     assert list(world.secrets()) == [DATA]
 
 
-def test_a_batch_s_look_is_good_for_one_apply(world: World) -> None:
+def test_jobs_read_for_a_batch_are_used_for_one_apply(world: World) -> None:
     world.apply()
     world.jobs.prepare(["c-1", "c-2", "c-3"], Deadline(20))
     world.playing.finish(NAME, said(SUCCESS))

@@ -36,7 +36,7 @@ def test_from_the_making_to_the_end(world: World) -> None:
     assert world.requests() == ["list jobs", "get secrets"]
 
 
-def test_a_new_cluster_of_a_batch_costs_two_requests_and_one_that_is_done_none(world: World) -> None:
+def test_in_a_batch_a_new_cluster_takes_two_requests_and_a_finished_one_none(world: World) -> None:
     ids = ["c-1", "c-2", "c-3", "c-4"]
     for cluster_id in ids[:3]:
         world.apply(cluster_id=cluster_id)

@@ -63,7 +63,7 @@ def until_created(world: World, *arguments: Any, **more: Any) -> Any:
     return seen
 
 
-def test_a_secret_that_was_deleted_under_way_is_made_again(world: World) -> None:
+def test_a_secret_that_was_deleted_meanwhile_is_created_again(world: World) -> None:
     world.apply()
     world.api.delete(world.namespace, "secrets", DATA)
     world.playing.stick(NAME, "CreateContainerConfigError", f'secret "{DATA}" not found')
@@ -84,7 +84,7 @@ def test_a_secret_that_was_left_behind_is_brought_up_to_date(world: World) -> No
     assert base64.b64decode(world.secrets()[DATA]["data"]["pull-secret.json"]).decode() == DOCUMENT
 
 
-def test_a_job_that_was_deleted_by_hand_is_made_again(world: World) -> None:
+def test_a_job_that_was_deleted_by_hand_is_created_again(world: World) -> None:
     world.apply()
     delete_job(world)
     assert world.apply().state == "created"

@@ -55,7 +55,7 @@ def checked(document: Any) -> Any:
     return said.fields
 
 
-def test_what_is_right_comes_through() -> None:
+def test_valid_fields_are_kept() -> None:
     assert fields(json.dumps(WHOLE)) == WHOLE
 
 
@@ -134,7 +134,7 @@ def test_places_that_are_not_named_are_not_elsewhere() -> None:
     )
 
 
-def test_words_that_are_not_known_are_other() -> None:
+def test_unknown_words_become_other() -> None:
     good = WHOLE["gcp_api_calls"][0]
     said = {
         **WHOLE,

@@ -130,7 +130,7 @@ FAILURE = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"
         (job(created=JUST), [pod("Running", {"running": {}}, uid="u-2")], "pending", "JobPending"),
     ],
 )
-def test_a_job_that_goes_on(found: job_state.JobState, pods: list[Any], state: str, reason: str) -> None:
+def test_an_active_job(found: job_state.JobState, pods: list[Any], state: str, reason: str) -> None:
     observed = observing.observe(found, pods, "hyperfleet-system", ORDER, NOW)
     assert (observed.state, observed.reason) == (state, reason)
     assert (observed.job, observed.namespace, observed.started) == (NAME, "hyperfleet-system", AGO)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary, Entry
 
 __all__ = ["INVALID", "VALID"]
 
@@ -29,9 +29,29 @@ def _with(change: Callable[[Canary, dict[str, Any]], Any]) -> _Maker:
     return made
 
 
-def _entry(value: Callable[[Canary], Any]) -> _Maker:
-    """The first registry's entry replaced."""
-    return _with(lambda canary, auths: auths.update({"r0.example": value(canary)}))
+def _entry(value: Callable[[Entry], Any]) -> _Maker:
+    """The first registry's entry replaced by what is made of it."""
+    return _with(lambda canary, auths: auths.update({"r0.example": value(canary.entries[0])}))
+
+
+def _auth(text: Callable[[Entry], str]) -> _Maker:
+    """The first registry's entry with this text encoded."""
+    return _entry(lambda entry: {"auth": _encoded(text(entry))})
+
+
+def _key(key: Callable[[Entry], str]) -> _Maker:
+    """One more registry, whose name is made of the first entry."""
+    return _with(
+        lambda canary, auths: auths.update({key(canary.entries[0]): {"auth": canary.entries[0].auth}})
+    )
+
+
+def _text(change: Callable[[str], str]) -> _Maker:
+    return lambda canary: change(canary.text).encode()
+
+
+def _bytes(change: Callable[[bytes], bytes]) -> _Maker:
+    return lambda canary: change(canary.text.encode())
 
 
 def _encoded(text: str) -> str:
@@ -39,89 +59,55 @@ def _encoded(text: str) -> str:
 
 
 VALID: Mapping[str, _Maker] = {
-    "compact": lambda canary: canary.text.encode(),
+    "compact": _text(str),
     "indented by 2": lambda canary: json.dumps(canary.document, indent=2).encode(),
     "indented by 4": lambda canary: json.dumps(canary.document, indent=4, sort_keys=True).encode() + b"\n",
     "UTF-8": lambda canary: json.dumps(canary.document, ensure_ascii=False).encode(),
 }
 
 INVALID: Mapping[str, _Maker] = {
-    "bad base64": _entry(
-        lambda canary: {"auth": canary.entries[0].auth[:20] + "!" + canary.entries[0].auth[20:]}
-    ),
-    "no colon": _entry(lambda canary: {"auth": _encoded(canary.entries[0].token)}),
-    "plain user and password": _entry(
-        lambda canary: {"auth": f"{canary.entries[0].user}:{canary.entries[0].password}"}
-    ),
-    "control characters": _entry(
-        lambda canary: {"auth": _encoded(f"{canary.entries[0].user}:\x01{canary.entries[0].token}\x1b[31m")}
-    ),
-    "newline": _entry(
-        lambda canary: {"auth": _encoded(f"{canary.entries[0].user}:{canary.entries[0].token}\n")}
-    ),
+    "bad base64": _entry(lambda one: {"auth": f"{one.auth[:20]}!{one.auth[20:]}"}),
+    "no colon": _auth(lambda one: one.token),
+    "plain user and password": _entry(lambda one: {"auth": f"{one.user}:{one.password}"}),
+    "control characters": _auth(lambda one: f"{one.user}:\x01{one.token}\x1b[31m"),
+    "newline": _auth(lambda one: f"{one.user}:{one.token}\n"),
     "URL-safe base64": _entry(
-        lambda canary: {
-            "auth": base64.urlsafe_b64encode(b"u\xff\xfe\xff:" + canary.entries[0].password.encode()).decode()
-        }
+        lambda one: {"auth": base64.urlsafe_b64encode(b"u\xff\xfe\xff:" + one.password.encode()).decode()}
     ),
-    "auth is a list": _entry(lambda canary: {"auth": [canary.entries[0].auth]}),
-    "password is a mapping": _entry(
-        lambda canary: {"username": canary.entries[0].user, "password": {"is": canary.entries[0].password}}
-    ),
-    "entry is a string": _entry(lambda canary: canary.entries[0].auth),
-    "entry is a list": _entry(lambda canary: [canary.entries[0].user, canary.entries[0].password]),
-    "token only": _entry(lambda canary: {"identitytoken": canary.entries[0].token}),
-    "upper case": _entry(lambda canary: {"AUTH": canary.entries[0].auth}),
-    "no user": _entry(lambda canary: {"auth": _encoded(f":{canary.entries[0].password}")}),
-    "secret as registry": _with(
-        lambda canary, auths: auths.update(
-            {canary.entries[0].token + "/+=": {"auth": canary.entries[0].auth}}
-        )
-    ),
+    "auth is a list": _entry(lambda one: {"auth": [one.auth]}),
+    "password is a mapping": _entry(lambda one: {"username": one.user, "password": {"is": one.password}}),
+    "entry is a string": _entry(lambda one: one.auth),
+    "entry is a list": _entry(lambda one: [one.user, one.password]),
+    "token only": _entry(lambda one: {"identitytoken": one.token}),
+    "upper case": _entry(lambda one: {"AUTH": one.auth}),
+    "no user": _auth(lambda one: f":{one.password}"),
+    "secret as registry": _key(lambda one: one.token + "/+="),
     "user and password in the registry": _with(
         lambda canary, auths: auths.update(
             {f"https://{canary.entries[0].user}:{canary.entries[0].token}@r9.example/": {"auth": "x"}}
         )
     ),
-    "user and password as registry": _with(
-        lambda canary, auths: auths.update(
-            {f"{canary.entries[0].user}:{canary.entries[0].token}": {"auth": canary.entries[0].auth}}
-        )
-    ),
-    "e-mail address and password as registry": _with(
-        lambda canary, auths: auths.update(
-            {f"robot@example.com:{canary.entries[0].token}": {"auth": canary.entries[0].auth}}
-        )
-    ),
-    "password in a registry's path": _with(
-        lambda canary, auths: auths.update(
-            {f"quay.io/team/{canary.entries[0].token}": {"auth": canary.entries[0].auth}}
-        )
-    ),
-    "a bearer token as registry": _with(
-        lambda canary, auths: auths.update(
-            {
-                f"{_encoded('{}')}.{canary.entries[0].token}.{canary.entries[1].token}": {
-                    "auth": canary.entries[0].auth
-                }
-            }
-        )
-    ),
+    "user and password as registry": _key(lambda one: f"{one.user}:{one.token}"),
+    "e-mail address and password as registry": _key(lambda one: f"robot@example.com:{one.token}"),
+    "password in a registry's path": _key(lambda one: f"quay.io/team/{one.token}"),
+    "a bearer token as registry": lambda canary: _key(
+        lambda one: f"{_encoded('{}')}.{one.token}.{canary.entries[1].token}"
+    )(canary),
     "document as registry": _with(lambda canary, auths: auths.update({canary.text: {}})),
     "no auths": _with(lambda _canary, auths: auths),
     "auths is a list": _with(lambda _canary, auths: {"auths": list(auths.values())}),
     "auths is a string": _with(lambda _canary, auths: {"auths": json.dumps(auths)}),
     "auths in upper case": _with(lambda _canary, auths: {"AUTHS": auths}),
     "a list": _with(lambda _canary, auths: [auths]),
-    "a string": lambda canary: json.dumps(canary.text).encode(),
-    "base64 of it": lambda canary: base64.b64encode(canary.text.encode()),
-    "base64 in lines": lambda canary: base64.encodebytes(canary.text.encode()),
-    "duplicate registry": lambda canary: canary.text.replace('"r1.example"', '"r0.example"').encode(),
-    "duplicate auths": lambda canary: (canary.text[:-1] + "," + canary.text[1:]).encode(),
-    "truncated": lambda canary: canary.text[:-40].encode(),
-    "truncated inside a secret": lambda canary: canary.text[:70].encode(),
-    "two documents": lambda canary: (canary.text + canary.text).encode(),
-    "trailing comma": lambda canary: canary.text.replace("}}}", "},}}").encode(),
+    "a string": _text(json.dumps),
+    "base64 of it": _bytes(base64.b64encode),
+    "base64 in lines": _bytes(base64.encodebytes),
+    "duplicate registry": _text(lambda text: text.replace('"r1.example"', '"r0.example"')),
+    "duplicate auths": _text(lambda text: f"{text[:-1]},{text[1:]}"),
+    "truncated": _text(lambda text: text[:-40]),
+    "truncated inside a secret": _text(lambda text: text[:70]),
+    "two documents": _text(lambda text: text + text),
+    "trailing comma": _text(lambda text: text.replace("}}}", "},}}")),
     "single quotes": lambda canary: repr(canary.document).encode(),
     "YAML": lambda canary: (
         f"auths:\n  r0.example:\n    auth: {canary.entries[0].auth}\n   note: {canary.entries[0].token}\n"

@@ -84,9 +84,7 @@ class Watcher:
         """
         self._runs += 1
         run = self.directory / f"run-{self._runs}"
-        watched = {
-            name: run / name for name in ("home", "tmp", "local", "remote", "cwd", "log", "cache", "tree")
-        }
+        watched = {name: run / name for name in _WATCHED}
         spy = run / "spy"
         for path in (*watched.values(), spy):
             path.mkdir(parents=True)
@@ -120,11 +118,8 @@ class Watcher:
 
 
 def _settings(watched: Mapping[str, Path], spy: Path) -> dict[str, str]:
-    kept = {
-        name: os.environ[name] for name in ("PATH", "LANG", "ANSIBLE_COLLECTIONS_PATH") if name in os.environ
-    }
     return {
-        **kept,
+        **{name: os.environ[name] for name in _KEPT if name in os.environ},
         "LC_ALL": "C.UTF-8",
         "HOME": str(watched["home"]),
         "TMPDIR": str(watched["tmp"]),

@@ -36,43 +36,16 @@ KEY_HOSTS = [
     "[*]", "qu]ay.io", "quay{}.io", "quay|.io", "quay,io", "**.io", "*.*.io", "q**y.io", "?", "10.0.0.*",
     "[::A]", "[::ffff:1.2.3.4]", "[1.2.3.4]", "[fe80::1%2541]", "[fe80::1%25%7f]", "[::1]x",
 ]  # fmt: skip
-SCHEMES = [
-    "",
-    "",
-    "",
-    "",
-    "",
-    "https://",
-    "http://",
-    "HTTPS://",
-    "http://https://",
-    "https://http://",
-    "ftp://",
-    "//",
-]
+SCHEMES = [*[""] * 5, "https://", "http://", "HTTPS://", "http://https://", "https://http://", "ftp://", "//"]
 USERS = ["user", "", "other", "u:ser", "us\ner", "\u00fcser", "user\x00", "a"]
 PASSWORDS = [
     "example-password", "", "pass:word", "pass\n", "pass\x00", "\x00pass\x00", "p\u00e4ss", "pass\r\n", "x",
     "xy", "xyz",
 ]  # fmt: skip
 NOT_AUTH = [
-    "",
-    "!",
-    "a",
-    "ab",
-    "abc",
-    "abcd",
-    "YTpi",
-    "YTpi=",
-    "YTpi\n",
-    "YQ",
-    "YTo",
-    "Og==",
-    "Og",
-    "YTpiYw",
-    "YTpiYw=",
+    "", "!", "a", "ab", "abc", "abcd", "YTpi", "YTpi=", "YTpi\n", "YQ", "YTo", "Og==", "Og", "YTpiYw", "YTpiYw=",
     "YTpiYw===",
-]
+]  # fmt: skip
 FIELDS = [
     "auth",
     "auth",
@@ -88,15 +61,8 @@ FIELDS = [
 FIELDS += ["registrytoken", "identityto\u212aen", "u\u017fername", "pa\u017f\u017fword", "Identitytoken", "x"]
 GOOD_HOSTS = [host for host in HOSTS if host.strip("-.") == host.lower() and not set(host) & set("[_\u00e9")]
 GOOD_PATHS = [
-    "/team/app",
-    "/team/app",
-    "/team/app/deep",
-    "/team-evil/app",
-    "/te/app",
-    "/library/nginx",
-    "/app",
-    "/v1/app",
-]
+    "/team/app", "/team/app", "/team/app/deep", "/team-evil/app", "/te/app", "/library/nginx", "/app", "/v1/app",
+]  # fmt: skip
 TAILS = ["@sha256:" + "0" * 64, "@sha256:0", ":A_b.c-d", ":a:b", ":", "@", " ", ":1@sha256:" + "f" * 64]
 IMAGES = [
     "nginx", "nginx:1", "library/nginx", "team/app", "", "UPPER", "a" * 64, "a" * 300, "x/" + "b" * 254,
@@ -106,20 +72,8 @@ IMAGES = [
     "host:5000/app", "index.docker.io/nginx", "docker.io/nginx", "quay.io/team/app:1@sha256:" + "1" * 64,
 ]  # fmt: skip
 ODD_KEYS = [
-    "",
-    "/",
-    "https://",
-    "#",
-    "?",
-    "\ud800",
-    "\u0000",
-    "quay.io\x7f",
-    ":5000",
-    "quay.io\n",
-    "//",
-    "@",
-    "quay.io@",
-]
+    "", "/", "https://", "#", "?", "\ud800", "\u0000", "quay.io\x7f", ":5000", "quay.io\n", "//", "@", "quay.io@",
+]  # fmt: skip
 ODD_VALUES: list[Any] = [None, None, 5, 1.5, True, [], {}, "text", "", "\ud800", "\u0000"]
 
 
@@ -209,8 +163,6 @@ class Generator:
                     " " + text,
                     text + " ",
                     text[:4] + " " + text[4:],
-                ]
-                + [
                     text.replace("=", "=\n"),
                     text + "A",
                     base64.urlsafe_b64encode(raw).decode(),
@@ -288,14 +240,10 @@ class Generator:
                 document + b"\n",
                 b"",
                 document[:at] + b"\xff" + document[at:],
-            ]
-            + [
                 document + b"\x00",
                 document[:at] + b"," + document[at:],
                 b" \r\n\t" + document,
                 document.replace(b":", b":NaN,", 1),
-            ]
-            + [
                 document[:at] + b"\xe2\x82" + document[at:],
                 document[:at] + b"\\" + document[at:],
                 document + document,

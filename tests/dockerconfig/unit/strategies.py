@@ -23,24 +23,14 @@ PROFILE = settings(
 )
 
 # Few registries, many spellings: layers have to meet.
-REGISTRIES = ["quay.io", "https://quay.io", "quay.io/v1/", "a.io", "a.io/team", "a.io:5000", "localhost:5000"]
-REGISTRIES += [
-    "docker.io",
-    "https://index.docker.io/v1/",
-    "registry-1.docker.io",
-    "*.a.io",
-    "cloud.openshift.com",
-]
+REGISTRIES = [
+    "quay.io", "https://quay.io", "quay.io/v1/", "a.io", "a.io/team", "a.io:5000", "localhost:5000", "docker.io",
+    "https://index.docker.io/v1/", "registry-1.docker.io", "*.a.io", "cloud.openshift.com",
+]  # fmt: skip
 IMAGES = [
-    "quay.io/team/app",
-    "a.io/team/app",
-    "a.io/x",
-    "a.io:5000/x",
-    "localhost:5000/x",
-    "nginx",
-    "b.a.io/x",
-]
-IMAGES += ["registry-1.docker.io/library/nginx", "cloud.openshift.com/x"]
+    "quay.io/team/app", "a.io/team/app", "a.io/x", "a.io:5000/x", "localhost:5000/x", "nginx", "b.a.io/x",
+    "registry-1.docker.io/library/nginx", "cloud.openshift.com/x",
+]  # fmt: skip
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=12)
 users = words.filter(lambda text: ":" not in text)

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A short scenario with canaries for each plugin that runs in a playbook, by its kind and name.
-
-In a first task the plugin works on a canary; in the others it meets one that is wrong, or where none belongs.
-"""
+"""A short scenario with canaries, good and misplaced, for each plugin that runs in a playbook."""
 
 from __future__ import annotations
 
@@ -50,6 +47,22 @@ class Tasks:
         self.given.append({"name": name, action: options, "ignore_errors": True, **more})
         self.says[name] = says
 
+    def sources(self, module: str, says: str, options: Mapping[str, Any]) -> None:
+        """A task with a good docker config, and one with a document that is cut off."""
+        good, bad = self.canary(f"{module}: good"), self.canary(f"{module}: bad")
+        for name, result, text in (("good", says, good.text), ("bad", "JSON", bad.text[:-30])):
+            inline = {"inline": self.variable(text)}
+            self.add(f"{module} {name}", result, module, {**options, "source": inline})
+
+    def misplaced(self, module: str, option: str, options: Mapping[str, Any]) -> None:
+        """A task with a docker config in the place of an option."""
+        text = self.variable(self.canary(f"{module}: misplaced").text)
+        self.add(f"{module} misplaced", "is not allowed here", module, {**options, option: text})
+
+    def shown(self, name: str, says: str, expression: str) -> None:
+        """A task that shows what a lookup or a filter gives."""
+        self.add(name, says, "ansible.builtin.debug", {"msg": f"{{{{ {expression} }}}}"})
+
     def options(self, plugin: str, **options: Any) -> dict[str, Any]:
         """A module's options with good connections; the secret ones that no place asks for are canaries."""
         given = self.labs.options()
@@ -76,16 +89,12 @@ def _writes(module: str, target: Mapping[str, Any]) -> Scenario:
     """A module that takes a docker config to a place."""
 
     def scenario(tasks: Tasks) -> None:
-        good, bad = tasks.canary(f"{module}: good"), tasks.canary(f"{module}: bad")
         dest = {"dest": str(tasks.world.watcher.dest / "merged.json")} if not target else {}
         options = tasks.options(module, **target, **dest)
-        inline = {"inline": tasks.variable(good.text)}
-        tasks.add(f"{module} good", '"changed": true', module, {**options, "source": inline})
-        inline = {"inline": tasks.variable(bad.text[:-30])}
-        tasks.add(f"{module} bad", "JSON", module, {**options, "source": inline})
+        tasks.sources(module, '"changed": true', options)
         if module == "k8s_pull_secret":
-            options = {**options, "source": inline, "kubernetes": tasks.refused(module), "state": "absent"}
-            tasks.add(f"{module} refused", "credentials", module, {**options, "source": None})
+            options = {**options, "source": None, "kubernetes": tasks.refused(module), "state": "absent"}
+            tasks.add(f"{module} refused", "credentials", module, options)
 
     return scenario
 
@@ -93,12 +102,8 @@ def _writes(module: str, target: Mapping[str, Any]) -> Scenario:
 def _inspect(tasks: Tasks) -> None:
     """It reads both places and a source, and compares them."""
     module = "pull_secret_info"
-    good, bad = tasks.canary(f"{module}: good"), tasks.canary(f"{module}: bad")
     options = tasks.options(module, **_GCP, **_K8S, digests="all", compare_source=True, show_table=True)
-    inline = {"inline": tasks.variable(good.text)}
-    tasks.add(f"{module} good", '"in_sync": false', module, {**options, "source": inline})
-    inline = {"inline": tasks.variable(bad.text[:-30])}
-    tasks.add(f"{module} bad", "JSON", module, {**options, "source": inline})
+    tasks.sources(module, '"in_sync": false', options)
 
 
 def _kubelet(tasks: Tasks) -> None:
@@ -106,33 +111,16 @@ def _kubelet(tasks: Tasks) -> None:
     node = tasks.world.watcher.dest / "node"
     node.mkdir()
     options = {"path": str(node / "config.json"), "restart": "never", "healthz": ""}
-    inline = tasks.variable(tasks.canary(f"{module}: good").text)
-    tasks.add(
-        f"{module} good",
-        '"changed": true',
-        module,
-        tasks.options(module, **options, source={"inline": inline}),
-    )
-    inline = tasks.variable(tasks.canary(f"{module}: bad").text[:-30])
-    tasks.add(f"{module} bad", "JSON", module, {**options, "source": {"inline": inline}})
+    tasks.sources(module, '"changed": true', tasks.options(module, **options))
 
 
 def _hosted(tasks: Tasks) -> None:
     module = "hosted_cluster_pull_secret"
     options = {"cluster_id": "cls-1", "control_plane_namespace": MANAGED, "hosted_namespace": MANAGED}
     options["syncer_image"] = "registry.example.com/syncer:1"
-    tasks.add(
-        f"{module} refused",
-        "credentials",
-        module,
-        tasks.options(module, **options, kubernetes=tasks.refused(module)),
-    )
-    tasks.add(
-        f"{module} misplaced",
-        "is not allowed here",
-        module,
-        {**options, "syncer_image": tasks.variable(tasks.canary(f"{module}: misplaced").text)},
-    )
+    refused = tasks.options(module, **options, kubernetes=tasks.refused(module))
+    tasks.add(f"{module} refused", "credentials", module, refused)
+    tasks.misplaced(module, "syncer_image", options)
 
 
 def _adapter(tasks: Tasks) -> None:
@@ -166,8 +154,7 @@ def _info(tasks: Tasks) -> None:
     canary = tasks.canary(f"{module}: a cluster")
     tasks.labs.put_hyperfleet("cls-info", canary.text.encode())
     tasks.add(f"{module} good", "cls-info", module, tasks.options(module, cluster_ids=["cls-info"]))
-    search = tasks.variable(tasks.canary(f"{module}: search").text)
-    tasks.add(f"{module} misplaced", "is not allowed here", module, tasks.options(module, search=search))
+    tasks.misplaced(module, "search", tasks.options(module))
 
 
 def _status(tasks: Tasks) -> None:
@@ -194,8 +181,7 @@ def _event(tasks: Tasks) -> None:
     address = f"amqp://user:{tasks.token(f'{module}: a password in an address')}@127.0.0.1:9/"
     rabbitmq = tasks.variable({"type": "rabbitmq", "url": address, "topic": "events"})
     tasks.add(f"{module} address", "url", module, {"broker": rabbitmq, "cluster_ids": ["cls-1"]})
-    source = tasks.variable(tasks.canary(f"{module}: misplaced").text)
-    tasks.add(f"{module} misplaced", "is not allowed here", module, {"broker": webhook, "source": source})
+    tasks.misplaced(module, "source", {"broker": webhook})
 
 
 def _job(tasks: Tasks) -> None:
@@ -217,8 +203,7 @@ def _report(module: str, results: tuple[str, ...]) -> Scenario:
         tasks.variables[f"{_FORM}_result"] = {"targets": [failed]}
         named = dict.fromkeys(results, f"{_FORM}_result")
         tasks.add(f"{module} good", "cls-1", module, {"clusters": f"{_FORM}_clusters_{module}", **named})
-        text = tasks.variable(tasks.canary(f"{module}: in place of a name").text)
-        tasks.add(f"{module} misplaced", "is not allowed here", module, {"clusters": text, **named})
+        tasks.misplaced(module, "clusters", named)
 
     return scenario
 
@@ -236,22 +221,15 @@ def _lookup(tasks: Tasks) -> None:
     }
     for file, text in files.items():
         (directory / f"{file}.json").write_text(text)
-    found = f"{{{{ lookup('{_COLLECTION}.{name}', '{directory}') }}}}"
-    tasks.add(f"lookup {name}", "cls-lookup", "ansible.builtin.debug", {"msg": found})
+    tasks.shown(f"lookup {name}", "cls-lookup", f"lookup('{_COLLECTION}.{name}', '{directory}')")
 
 
 def _names_of_variables(tasks: Tasks) -> None:
     """It gives names, and quotes no term."""
     name = f"{_COLLECTION}.cluster_variables"
-    tasks.add(
-        "lookup cluster_variables",
-        "cluster_id",
-        "ansible.builtin.debug",
-        {"msg": f"{{{{ query('{name}') }}}}"},
-    )
+    tasks.shown("lookup cluster_variables", "cluster_id", f"query('{name}')")
     tasks.variables[f"{_FORM}_term"] = tasks.canary("cluster_variables: a term").text
-    term = f"{{{{ query('{name}', {_FORM}_term) }}}}"
-    tasks.add("lookup cluster_variables term", "takes no terms", "ansible.builtin.debug", {"msg": term})
+    tasks.shown("lookup cluster_variables term", "takes no terms", f"query('{name}', {_FORM}_term)")
 
 
 def _given(tasks: Tasks) -> None:
@@ -259,8 +237,8 @@ def _given(tasks: Tasks) -> None:
     tasks.variables[f"{_FORM}_secret"] = tasks.canary("given: a variable").text
     tasks.variables[f"{_FORM}_undefined"] = [tasks.canary("given: an error").text, "{{ nope }}"]
     for name, values, says in (("secret", "false", f"{_FORM}_secret"), ("undefined", "true", "nope")):
-        found = f"{{{{ lookup('{_COLLECTION}.given', '{_FORM}_{name}', values={values}) }}}}"
-        tasks.add(f"lookup given {name}", says, "ansible.builtin.debug", {"msg": found})
+        found = f"lookup('{_COLLECTION}.given', '{_FORM}_{name}', values={values})"
+        tasks.shown(f"lookup given {name}", says, found)
 
 
 def _check(tasks: Tasks) -> None:
@@ -291,8 +269,8 @@ def _filter(name: str, arguments: str) -> Scenario:
         stored = {"targets": [{"id": cluster_id, "changed": True, "version": "1", "place": place}]}
         tasks.variables[f"{_FORM}_{name}_stored"] = stored
         for form, says in (("", cluster_id), ("_bad", "clusters")):
-            call = f"{{{{ {_FORM}_{name}{form} | {_COLLECTION}.{name}({arguments}) }}}}"
-            tasks.add(f"filter {name}{form}", says, "ansible.builtin.debug", {"msg": call})
+            call = f"{_FORM}_{name}{form} | {_COLLECTION}.{name}({arguments})"
+            tasks.shown(f"filter {name}{form}", says, call)
 
     return scenario
 
@@ -312,8 +290,8 @@ def _credential_for(tasks: Tasks) -> None:
         ("bad", "bad", "'r0.example/app'", "a string or a mapping"),
         ("image", "config", f"{_FORM}_image", "not a valid image name"),
     ):
-        call = f"{{{{ {_FORM}_{config} | {_COLLECTION}.credential_for({image}) }}}}"
-        tasks.add(f"filter credential_for {name}", says, "ansible.builtin.debug", {"msg": call})
+        call = f"{_FORM}_{config} | {_COLLECTION}.credential_for({image})"
+        tasks.shown(f"filter credential_for {name}", says, call)
 
 
 _GCP = {"project": PROJECT, "secret": "there"}

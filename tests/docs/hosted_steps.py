@@ -10,7 +10,8 @@ import json
 from typing import Any
 
 from tests.docs.world import World, auths, config
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.hypershift import hosted_control_plane
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, kubeconfig_of, write_kubeconfig
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.kubernetes.store import Event
 from tests.support.processes import Finished
@@ -73,9 +74,8 @@ def no_hosted_control_plane(world: World) -> None:
     world.namespace("pull-secrets")
     world.put_secret("pull-secrets", f"{ONE}-pull-secret", config(cloud_openshift_com="rotated"))
     hosted = world.hosted[ONE]
-    write_kubeconfig(
-        world.path(f"/etc/kubeconfigs/{ONE}"), [Cluster("hosted", hosted.url, hosted.admin_token)]
-    )
+    cluster = Cluster("hosted", hosted.url, hosted.admin_token)
+    write_kubeconfig(world.path(f"/etc/kubeconfigs/{ONE}"), [cluster])
     hosted.store.watchers.append(lambda event: _follow(world, event))
 
 
@@ -151,25 +151,15 @@ def _hosted_cluster(world: World, identity: str, context: str) -> None:
     management, hosted, namespace = world.management[context], world.hosted[identity], f"clusters-{identity}"
     world.namespace(namespace, context)
     world.put_secret(namespace, "pull-secret", config(**_ORIGINAL), context)
-    kubeconfig = {
-        "current-context": "hosted",
-        "clusters": [{"name": "hosted", "cluster": {"server": hosted.url}}],
-        "users": [{"name": "admin", "user": {"token": hosted.admin_token}}],
-        "contexts": [{"name": "hosted", "context": {"cluster": "hosted", "user": "admin"}}],
-    }
+    kubeconfig = kubeconfig_of(Cluster("hosted", hosted.url, hosted.admin_token))
     data = {"kubeconfig": base64.b64encode(json.dumps(kubeconfig).encode()).decode()}
     management.store.create(
         RESOURCES["secrets"],
         {"metadata": {"namespace": namespace, "name": "admin-kubeconfig"}, "type": "Opaque", "data": data},
     )
-    management.store.create(
-        RESOURCES["hostedcontrolplanes"],
-        {
-            "metadata": {"namespace": namespace, "name": identity},
-            "spec": {"pullSecret": {"name": "pull-secret"}},
-            "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
-        },
-    )
+    plane = hosted_control_plane(identity)
+    plane["metadata"]["namespace"] = namespace
+    management.store.create(RESOURCES["hostedcontrolplanes"], plane)
     world.put_secret(_NAMESPACE, "additional-pull-secret", config(**_ADDITIONAL), identity)
     for node in NODES:
         hosted.store.create(RESOURCES["nodes"], {"metadata": {"name": node}})

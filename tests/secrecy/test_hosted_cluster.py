@@ -23,7 +23,7 @@ from tests.secrecy.test_modules import _shown, _task
 from tests.secrecy.watcher import Recording, Watcher
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes import KubernetesLab
-from tests.stand_ins.kubernetes.hypershift import BASE
+from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.support.exhaustive import some
 from tests.support.secrecy.canary import Canary
@@ -63,14 +63,7 @@ class World:
         name = f"cls-{len(self.targets)}"
         for namespace in (f"clusters-{name}", f"hosted-{name}"):
             self.post("/api/v1/namespaces", {"metadata": {"name": namespace}})
-        plane = {
-            "apiVersion": "hypershift.openshift.io/v1beta1",
-            "kind": "HostedControlPlane",
-            "metadata": {"name": name},
-            "spec": {"pullSecret": {"name": "pull-secret"}},
-            "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
-        }
-        self.post(f"{BASE}/namespaces/clusters-{name}/hostedcontrolplanes", plane)
+        self.post(f"{BASE}/namespaces/clusters-{name}/hostedcontrolplanes", hosted_control_plane(name))
         login = self.kubeconfig.read_bytes()
         self.put(f"clusters-{name}", "admin-kubeconfig", "kubeconfig", login)
         self.put(f"clusters-{name}", "pull-secret", ".dockerconfigjson", original)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import time
 from collections.abc import Iterator
@@ -19,8 +18,10 @@ from tests.lab.nodes.api import ApiError, wait_until
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.node import Node
 from tests.lab.supervisor import LabError
-from tests.stand_ins.kubernetes.hypershift import BASE, serve_hosted_control_planes
+from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, kubeconfig_of
 from tests.support.kubernetes.running import run_task
+from tests.support.kubernetes.world import encoded
 from tests.support.rulebook import prepare
 
 CLUSTER, PLANE = "cls-1", "clusters-cls-1"
@@ -28,10 +29,6 @@ CONFIG = "/var/lib/kubelet/config.json"
 _KEY, _TYPE = ".dockerconfigjson", "kubernetes.io/dockerconfigjson"
 _SECRETS = "/api/v1/namespaces/kube-system/secrets"
 _PLATFORM = ("platform", "example-platform-password")
-
-
-def encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
 
 
 def document(**auths: str) -> str:
@@ -63,33 +60,12 @@ class Tenant:
         serve_hosted_control_planes(lambda method, path, body: _request(api, method, path, body))
         if api.find(f"/api/v1/namespaces/{PLANE}") is None:
             api.create("/api/v1/namespaces", {"metadata": {"name": PLANE}})
-        kubeconfig = {
-            "current-context": "admin",
-            "contexts": [{"name": "admin", "context": {"cluster": "hosted", "user": "admin"}}],
-            "clusters": [
-                {
-                    "name": "hosted",
-                    "cluster": {
-                        "server": lab.hosted.url,
-                        "certificate-authority-data": base64.b64encode(lab.hosted.ca).decode(),
-                    },
-                }
-            ],
-            "users": [{"name": "admin", "user": {"token": lab.hosted.token}}],
-        }
-        self._secret(
-            api, PLANE, "admin-kubeconfig", {"kubeconfig": encoded(json.dumps(kubeconfig))}, "Opaque"
-        )
+        kubeconfig = kubeconfig_of(Cluster("hosted", lab.hosted.url, lab.hosted.token, lab.hosted.ca))
+        data = {"kubeconfig": encoded(json.dumps(kubeconfig))}
+        self._secret(api, PLANE, "admin-kubeconfig", data, "Opaque")
         self.original(document(cloud_openshift_com="cloud", quay_io="original"))
-        plane = {
-            "apiVersion": "hypershift.openshift.io/v1beta1",
-            "kind": "HostedControlPlane",
-            "metadata": {"name": CLUSTER},
-            "spec": {"pullSecret": {"name": "pull-secret"}},
-            "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
-        }
         planes = f"{BASE}/namespaces/{PLANE}/hostedcontrolplanes"
-        api.apply(f"{planes}/{CLUSTER}", plane)
+        api.apply(f"{planes}/{CLUSTER}", hosted_control_plane(CLUSTER))
         lab.registry.set_account(*_PLATFORM)
         pull = {_KEY: encoded(lab.registry.docker_config(*_PLATFORM))}
         self._secret(lab.api, "kube-system", "global-pull-secret-syncer-image", pull, _TYPE)
@@ -167,10 +143,7 @@ class Tenant:
         (node.root / CONFIG.lstrip("/")).write_text(text)
 
     def traces(self, word: str) -> list[str]:
-        """Files under /var/lib/kubelet of any node that have this password in them, plain or as an ``auth``.
-
-        What pods mount is not looked into: it is theirs, and on other file systems.
-        """
+        """Files of any node's /var/lib/kubelet, pods' mounts apart, that have this password in them."""
         patterns = [part for form in forms_of(word) for part in ("-e", form)]
         found = []
         for node in self.cluster.nodes:

@@ -11,7 +11,8 @@ import json
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from tests.stand_ins.kubernetes.hypershift import BASE, serve_hosted_control_planes
+from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
+from tests.stand_ins.kubernetes.kubeconfig import kubeconfig_of
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import KEY, TYPE, Api, docker_config, encoded, held
 
@@ -41,10 +42,7 @@ def path(namespace: str, kind: str, name: str = "") -> str:
 
 
 class World:
-    """``management`` and ``hosted`` are API servers; on a real one both are the same, in two namespaces.
-
-    Nodes belong to no namespace: those of this world have the label ``world``, which ``select`` names.
-    """
+    """Two API servers; on a real one both are the same, and ``select`` names the nodes of this world."""
 
     def __init__(self, management: Api, hosted: Api) -> None:
         self.management, self.hosted = management, hosted
@@ -54,22 +52,10 @@ class World:
         self.select = {"world": self.id}
         self.nodes: list[str] = []
         serve_hosted_control_planes(lambda method, at, body: management.request(method, at, body)[0])
-        self.kubeconfig: dict[str, Any] = {
-            "current-context": "hosted",
-            "clusters": [{"name": "hosted", "cluster": {"server": hosted.url}}],
-            "users": [{"name": "admin", "user": {"token": hosted.token}}],
-            "contexts": [{"name": "hosted", "context": {"cluster": "hosted", "user": "admin"}}],
-        }
+        self.kubeconfig = kubeconfig_of(hosted.cluster("hosted"))
         self.put_kubeconfig(self.kubeconfig)
-        plane = {
-            "apiVersion": "hypershift.openshift.io/v1beta1",
-            "kind": "HostedControlPlane",
-            "metadata": {"name": self.id},
-            "spec": {"pullSecret": {"name": "pull-secret"}},
-            "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
-        }
         self.planes = f"{BASE}/namespaces/{self.control_plane}/hostedcontrolplanes"
-        management.post(self.planes, plane)
+        management.post(self.planes, hosted_control_plane(self.id))
         self.original(docker_config(cloud_openshift_com="cloud", quay_io="original"))
 
     def close(self) -> None:

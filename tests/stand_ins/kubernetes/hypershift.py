@@ -45,6 +45,17 @@ CRD: dict[str, Any] = {
 }
 
 
+def hosted_control_plane(name: str) -> dict[str, Any]:
+    """The object for a hosted cluster, which names its pull secret and its kubeconfig."""
+    return {
+        "apiVersion": "hypershift.openshift.io/v1beta1",
+        "kind": "HostedControlPlane",
+        "metadata": {"name": name},
+        "spec": {"pullSecret": {"name": "pull-secret"}},
+        "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
+    }
+
+
 def serve_hosted_control_planes(request: Callable[[str, str, Any], int], seconds: float = 60) -> None:
     """Make the API server serve the kind; harmless where it does.
 

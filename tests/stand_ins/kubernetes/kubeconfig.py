@@ -22,8 +22,8 @@ class Cluster(NamedTuple):
     ca: bytes | None = None
 
 
-def write_kubeconfig(path: str | Path, clusters: list[Cluster]) -> Path:
-    """Write the contexts (the first is the current one) as JSON, which is YAML, with mode 0600."""
+def kubeconfig_of(*clusters: Cluster) -> dict[str, Any]:
+    """The document with these contexts, of which the first is the current one."""
     document: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -40,11 +40,16 @@ def write_kubeconfig(path: str | Path, clusters: list[Cluster]) -> Path:
         document["users"].append({"name": f"{name}-admin", "user": {"token": token}})
         context = {"cluster": name, "user": f"{name}-admin", "namespace": "default"}
         document["contexts"].append({"name": name, "context": context})
+    return document
+
+
+def write_kubeconfig(path: str | Path, clusters: list[Cluster]) -> Path:
+    """Write the contexts as JSON, which is YAML, with mode 0600."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}")
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
-        json.dump(document, stream, indent=2)
+        json.dump(kubeconfig_of(*clusters), stream, indent=2)
         stream.write("\n")
     temporary.replace(target)
     return target

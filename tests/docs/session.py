@@ -1,11 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs blocks of commands as a person at a terminal would type them: in one shell, one after the other.
-
-The sessions that a marker may name: ``lab-up``, ``lab`` and ``lab-down`` run in one shell; ``fresh`` and
-``install`` run in a checkout of their own.
-"""
+"""Runs blocks of commands as a person at a terminal would type them: in one shell, one after the other."""
 
 from __future__ import annotations
 
@@ -123,10 +119,7 @@ def clean_environment(checkout: Path, **more: str) -> dict[str, str]:
 def run(
     steps: Sequence[Block], checkout: Path, environment: Mapping[str, str], *, limit: float = 300
 ) -> list[Ran]:
-    """Run the blocks in one bash, which goes on after an error as a person's does; ``limit`` in seconds.
-
-    Bash's trap on ERR notes each simple command, pipeline or list that failed and was not asked about.
-    """
+    """Run the blocks in one bash, which goes on after an error as a person's does; ``limit`` in seconds."""
     record = checkout.with_name(f"{checkout.name}-session")
     record.mkdir()
     script = ["exec 3>statuses", f"cd {checkout}", "trap 'echo \"$block $?\" >&3' ERR"]

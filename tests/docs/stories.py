@@ -1,11 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each example needs to be there, and what is there afterwards.
-
-``STORIES`` has one story a plugin, the examples by name and in their order: an example that is not told
-here fails its test. What one step leaves is what the next one finds.
-"""
+"""What each example needs to be there, and what is there afterwards: a story for each plugin."""
 
 from __future__ import annotations
 

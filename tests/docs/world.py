@@ -39,8 +39,7 @@ def config(**entries: str) -> str:
 
 @dataclass
 class World:
-    """``root`` stands for ``/``; ``variables`` are the play's, what examples registered among them,
-    and ``defaults`` its modules'."""
+    """``root`` stands for ``/``; ``variables`` are the play's, and ``defaults`` its modules'."""
 
     root: Path
     ansible: Ansible

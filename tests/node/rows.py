@@ -37,10 +37,7 @@ ROWS = (
 
 
 class Unwell(NamedTuple):
-    """A kubelet that does not come up: its way (``World.install``), Type, and what is to come of it.
-
-    ``job``: its result; ``says``: words of the result; ``{ready}``: seconds within which it had to be well.
-    """
+    """A kubelet that does not come up; ``{ready}`` in ``says``: seconds within which it had to be well."""
 
     row: str
     mode: str

@@ -73,10 +73,7 @@ class World:
         return self.nodes[0]
 
     def install(self, mode: str = "well", *, kind: str = "notify", extra: str = "", unit: str = "") -> None:
-        """A kubelet on every node, started with no file of ours.
-
-        :param mode: of ``fake_kubelet.py``; or ``missing``: there is no such program while its file is bad.
-        """
+        """A kubelet on every node; ``mode``: of ``fake_kubelet.py``, or ``missing``: no such program."""
         binary = "/usr/bin/python3"
         if mode == "missing":
             binary = "/usr/local/bin/kubelet"

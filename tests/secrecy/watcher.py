@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs ansible-playbook and gathers everything that the run showed to anybody.
-
-Not watched are the ``inputs`` (what the user gave) and ``dest`` (where the task was told to write).
-"""
+"""Runs ansible-playbook and gathers all that it showed, ``inputs`` and ``dest`` apart."""
 
 from __future__ import annotations
 
@@ -74,14 +71,7 @@ class Watcher:
         arguments: Sequence[str] = (),
         module_process: bool = False,
     ) -> Recording:
-        """Run tasks, or a playbook by its name.
-
-        :param module_process: with another name of the same Python, for which a module process is started;
-            otherwise the collection does its work in Ansible's own.
-        :param variables: given in a file, as one does with secrets.
-        :param settings: environment variables beside those of the world.
-        :param arguments: further arguments of ansible-playbook.
-        """
+        """Run tasks, or a playbook by its name, in Ansible's process or with a ``module_process``."""
         self._runs += 1
         run = self.directory / f"run-{self._runs}"
         watched = {name: run / name for name in _WATCHED}

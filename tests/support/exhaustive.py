@@ -12,10 +12,7 @@ import pytest
 
 
 def some(values: Iterable[Any], *fast: Any) -> list[Any]:
-    """The values as parameters, in their order.
-
-    :param fast: what the fast tests try, each of which has to be among the values; none: the first one.
-    """
+    """The values as parameters, in their order; ``fast``: what the fast tests try, else the first one."""
     given = list(values)
     chosen = list(fast) or given[:1]
     assert all(value in given for value in chosen), "a value that is not there"

@@ -1,10 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Secret Manager whose answers are a minute old, but for versions that are read by their number.
-
-A test with the mark ``at_once_and_late`` runs twice: with the usual stand-in, and with this one.
-"""
+"""A Secret Manager whose answers are a minute old, but for versions that are read by their number."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ _CALLS = 12
 
 
 class Clock:
-    """Secret Manager's. It moves with each call, so that no test waits until an answer is fresh.
-
-    :param step: seconds for each call.
-    """
+    """Secret Manager's. It moves with each call, so that no test waits until an answer is fresh."""
 
     def __init__(self, step: float = LATE_SECONDS / _CALLS) -> None:
         self.step = step
@@ -60,9 +54,6 @@ def late_secret_manager(clock: Clock) -> Iterator[SecretManagerLab]:
 
 
 def at_once_and_late(*, fast: bool = True) -> pytest.MarkDecorator:
-    """Run a test with each kind of the fixture ``secret_manager``.
-
-    :param fast: whether the late kind is a fast test, and not an exhaustive one.
-    """
+    """Run a test with each kind of ``secret_manager``; ``fast``: the late kind is a fast test, too."""
     kinds = [AT_ONCE, LATE]
     return pytest.mark.parametrize("secret_manager", kinds if fast else some(kinds), indirect=True)

@@ -9,14 +9,13 @@ import datetime
 import json
 import selectors
 import socket
-import socketserver
 import ssl
-import threading
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tests.stand_ins import http_server
 from tests.stand_ins.certificate import write_certificate
-from tests.stand_ins.http_server import Handler, Server
+from tests.support.tcp_server import Server
 
 ACCOUNT = "pullsecret-manager@customer-prod-12345.iam.gserviceaccount.com"
 FEDERATED = "example-federated-token"
@@ -32,14 +31,14 @@ class _JsonServer:
     def __init__(self) -> None:
         service = self
 
-        class Answers(Handler):
+        class Answers(http_server.Handler):
             def serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 status, answer = service.served(self.path, body, headers)
                 self.send(status, "application/json", json.dumps(answer).encode(), service.headers)
 
-        self._server = Server(Answers)
+        self._server = http_server.Server(Answers)
         self.address = self._server.url.removeprefix("http://")
         self._server.start()
 
@@ -123,7 +122,7 @@ class MetadataServer(_JsonServer):
         return (200, self.answers[known]) if known in self.answers else (404, {})
 
 
-class TlsFront:
+class TlsFront(Server):
     """TLS on localhost before a plain-text address; ``authority`` is the certificate to trust."""
 
     def __init__(self, backend: str, directory: Path) -> None:
@@ -135,25 +134,17 @@ class TlsFront:
         # gRPC insists on h2; a REST client asks for http/1.1 or nothing.
         context.set_alpn_protocols(["h2", "http/1.1"])
 
-        class Handler(socketserver.BaseRequestHandler):
-            def handle(self) -> None:
-                try:
-                    with (
-                        context.wrap_socket(self.request, server_side=True) as front,
-                        socket.create_connection(address) as back,
-                    ):
-                        _pump(front, back)
-                except OSError:
-                    return
+        def serve(connection: socket.socket) -> None:
+            with (
+                context.wrap_socket(connection, server_side=True) as front,
+                socket.create_connection(address) as back,
+            ):
+                _pump(front, back)
 
-        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"https://localhost:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        super().__init__(serve)
+        self.url = f"https://localhost:{self.port}"
 
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    stop = Server.close
 
 
 def _pump(front: ssl.SSLSocket, back: socket.socket) -> None:

@@ -53,10 +53,7 @@ def variables() -> Iterator[tuple[str, str]]:
 
 
 def filled_in(expression: str, *, interval: str, span: str) -> str:
-    """With what Grafana puts in the place of its variables.
-
-    :param interval: of a rate, and :param span: which the dashboard shows: durations of Prometheus.
-    """
+    """The expression with these durations in the place of Grafana's variables."""
     variables = {
         "$__rate_interval": interval,
         "$__range": span,

@@ -70,10 +70,7 @@ class World:
         Path(cluster["source"]["file"]).write_text(text)
 
     def cluster_file(self, config: Any = None, *, namespace: bool = True, **gcp: Any) -> tuple[str, Path]:
-        """A cluster as the HyperFleet API returns it, in a file: its id and the path.
-
-        :param gcp: of its spec.
-        """
+        """A cluster as the HyperFleet API returns it, in a file: its id and the path."""
         cluster = self.cluster(config, namespace=namespace)
         identity = cluster["cluster_id"]
         source = Path(cluster["source"]["file"])

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conftest import COLLECTIONS_PATH
+from tests.support.processes import family
 from tests.tools import env
 
 
@@ -108,10 +109,7 @@ class Prepared(NamedTuple):
 def prepare(
     directory: Path, rulebook: str | Path, *, print_events: bool = False, **variables: str
 ) -> Prepared:
-    """Write down what ansible-rulebook needs, as a user would.
-
-    :param rulebook: the name of one of the collection's, or a file. :param variables: the rulebook's.
-    """
+    """Write down what ansible-rulebook needs, as a user would: a rulebook's name or file, and variables."""
     tools = env.make("rulebook", sys.executable).absolute() / "bin"
     inventory, given = directory / "inventory", directory / "vars.json"
     inventory.write_text(
@@ -143,37 +141,19 @@ def prepare(
 
 @contextlib.contextmanager
 def ended_with(pid: int) -> Iterator[None]:
-    """Kills what a process has begun, and what that has, if it is there when the block has ended the process.
-
-    A playbook that runs is in a session of its own, and may stay when its worker is gone.
-    """
-    begun = _descendants(pid)
+    """Kill what the process has begun, if it is there when the block has ended the process."""
+    begun = family(pid)[1:]
     yield
     for one in begun:
         with contextlib.suppress(ProcessLookupError):
             os.kill(one, signal.SIGKILL)
 
 
-def _descendants(pid: int) -> list[int]:
-    parents: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            number, rest = path.parent.name, path.read_text().rpartition(")")[2].split()
-            parents.setdefault(int(rest[1]), []).append(int(number))
-    found = [pid]
-    for one in found:
-        found += parents.get(one, [])
-    return found[1:]
-
-
 @contextlib.asynccontextmanager
 async def rulebook(
     directory: Path, clusters: list[dict[str, Any]], *, stub: str | None = None, **common: Any
 ) -> AsyncIterator[Rulebook]:
-    """The collection's rulebook with these clusters.
-
-    :param stub: a playbook in the place of the collection's own. :param common: what holds for all clusters.
-    """
+    """The collection's rulebook with these clusters, and ``stub`` in the place of its playbook."""
     listed = directory / "clusters.json"
     listed.write_text(json.dumps({**common, "clusters": clusters}))
     variables = {"hosted_clusters_file": str(listed)}

@@ -46,10 +46,7 @@ class Tree(NamedTuple):
 
 
 def build_tree(target: Path, python: str = sys.executable) -> Tree:
-    """Do what the Containerfile does. jeepney is the installed one.
-
-    :param python: runs the program; what it compiles is kept beside the tree, not in its own directories.
-    """
+    """Do what the Containerfile does with the jeepney that is installed; ``python`` runs the program."""
     environ: dict[str, str] = {}
     command: list[str] = []
     for words in instructions():

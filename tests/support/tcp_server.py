@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Servers that answer slowly, or not at all."""
+"""A TCP server on loopback, whose connections a test answers byte for byte, slowly, or not at all."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 Served = Callable[[socket.socket], None]
-# Between two pieces of an answer.
 PACE_SECONDS = 0.05
 
 
 class Server:
-    """Does what it is told with each connection, in a thread of its own."""
+    """Calls ``serve`` with each connection in a thread of its own: one for the first, second and all others."""
 
-    def __init__(self, serve: Served) -> None:
+    def __init__(self, *serve: Served) -> None:
         self._serve = serve
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.port: int = self._socket.getsockname()[1]
+        self.address = f"127.0.0.1:{self.port}"
+        self.url = f"http://{self.address}"
         self.connections = 0
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.open: list[socket.socket] = []
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
 
     def _accept(self) -> None:
         while True:
@@ -32,19 +35,30 @@ class Server:
                 connection, _address = self._socket.accept()
             except OSError:
                 return
+            serve = self._serve[min(self.connections, len(self._serve) - 1)]
             self.connections += 1
-            threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+            self.open.append(connection)
+            threading.Thread(target=self._one, args=(serve, connection), daemon=True).start()
 
-    def _one(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                self._serve(connection)
-            except OSError:
-                pass  # the client has had enough
+    def _one(self, serve: Served, connection: socket.socket) -> None:
+        with connection, suppress(OSError):  # the client has had enough
+            serve(connection)
 
-    def stop(self) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
+    def cut(self) -> None:
+        """Break all connections; new ones can be made."""
+        ended, self.open = self.open, []
+        for connection in ended:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Listen no more, and break all connections."""
+        with suppress(OSError):
+            # Closing a listener does not wake who waits in accept; this does.
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
+        self._thread.join()
+        self.cut()
 
 
 @contextmanager
@@ -53,7 +67,7 @@ def serving(serve: Served) -> Iterator[Server]:
     try:
         yield server
     finally:
-        server.stop()
+        server.close()
 
 
 def dripping(begin: bytes, then: bytes) -> Served:

@@ -35,10 +35,7 @@ class QuickClock(Clock):
 
 
 class Kubelet:
-    """The unit. ``on_restart`` is called for each restart, with its number from 1 on; it may block.
-
-    It gives the job's result; after ``crash`` systemd says ``done`` of a kubelet that is dying.
-    """
+    """The unit. ``on_restart`` gives the result of each restart, by its number from 1 on; it may block."""
 
     def __init__(self) -> None:
         self.restarts = 0

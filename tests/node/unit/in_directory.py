@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The stories of ``story.py`` on a node that is a directory, with a kubelet that is a file.
-
-A module of its own, since a process of its own imports it: that one is small.  A test's process has grown
-when it comes here, and to fork it thousands of times takes minutes.
-"""
+"""The stories of ``story.py`` on a directory; small, since a process of its own imports it and forks."""
 
 from __future__ import annotations
 

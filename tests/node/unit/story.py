@@ -2,12 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""kill -9 before each step of the node's work, one after the other until none is left.
-
-A step is a call that changes files or kubelet.  A process of its own is really killed at step 1, 2, 3 … of
-the same work; after each, the file is the old one or the new one, whole, and the next run ends as if nothing
-had been.
-"""
+"""kill -9 before each call of the node's work that changes files or kubelet, one after the other."""
 
 from __future__ import annotations
 
@@ -66,12 +61,7 @@ class Stepping(Systemd):
 
 
 class Story:
-    """Work that is killed at a step, on a node that is made anew for each step.
-
-    :param way: whose work it is: ``module``, ``role`` or ``syncer``.
-    :param old: is in the file at first; None: there is no file.
-    :param earlier: what has been brought in sync then.
-    """
+    """Work of the ``module``, ``role`` or ``syncer`` that is killed at a step, on a new node each time."""
 
     path: Path
     kubelet: Stepping
@@ -192,10 +182,7 @@ class Story:
 
 
 def kill_at_every_step(story: Story, desired: DockerConfig | None, state: str) -> int:
-    """Kill the work at each of its steps, and run it again; how many steps it has.
-
-    :param state: what the run after a killed one ends in.
-    """
+    """Kill the work at each of its steps, and run it again to this state; how many steps it has."""
     # What becomes of it when nobody is killed.
     story.begin()
     before = story.content()

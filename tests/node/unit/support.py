@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
+from tests.support.tcp_server import Server
 
 UNIT = "kubelet.service"
 
@@ -134,25 +135,15 @@ class Place:
         return found
 
 
-class Answering:
+class Answering(Server):
     """A ``healthz`` that answers each connection with ``answer``; nothing closes it."""
 
     def __init__(self, answer: bytes = b"") -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/healthz"
         self.asked = b""
         self.answer = answer
-        threading.Thread(target=self._serve, daemon=True).start()
+        super().__init__(self._reply)
+        self.url += "/healthz"
 
-    def _serve(self) -> None:
-        while True:
-            try:
-                stream, _address = self._listener.accept()
-            except OSError:
-                return
-            with stream:
-                self.asked = stream.recv(4096)
-                stream.sendall(self.answer)
-
-    def close(self) -> None:
-        self._listener.close()
+    def _reply(self, stream: socket.socket) -> None:
+        self.asked = stream.recv(4096)
+        stream.sendall(self.answer)

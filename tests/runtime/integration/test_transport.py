@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.tra
     Transport,
 )
 from tests.support.login import TlsFront
-from tests.support.slow_servers import dripping, serving
+from tests.support.tcp_server import dripping, serving
 
 # Every byte comes in time, but all of them take too long.
 _SECONDS, _MUCH = 0.5, 10.0

@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source in a process of its own, to see what it takes: ``python -m … ARGUMENTS`` (JSON).
-
-Each event is printed as a line of JSON, with the process's memory then and before it began, in KiB, and its
-threads and open files then.
-"""
+"""The event source as a process, which prints each event with its memory (KiB), threads and open files."""
 
 from __future__ import annotations
 

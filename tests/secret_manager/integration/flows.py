@@ -26,10 +26,7 @@ _NEWEST_DISABLED = [{"data": document("one")}, {"data": document("three"), "stat
 
 @dataclass(frozen=True)
 class Call:
-    """One call of one flow: which it is, what is there before, and what the module is asked for.
-
-    ``skip`` counts the calls of that method that come before it.
-    """
+    """One call of a flow; ``skip`` counts the calls of that method that come before it."""
 
     method: str
     arguments: dict[str, Any]

@@ -32,7 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.goo
     DeadlineRequest,
 )
 from tests.support.login import ACCESS, MetadataServer, TokenService
-from tests.support.slow_servers import dripping, serving
+from tests.support.tcp_server import dripping, serving
 
 # No byte is late, and the whole is.
 _LIMIT, _MUCH = 0.5, 10.0

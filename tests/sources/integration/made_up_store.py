@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A secret store that there is not: in memory, with versions that can be disabled.
-
-``test_new_store`` copies this file into ``places/`` and adds its line to the table.
-"""
+"""A secret store in memory with versions; ``test_new_store`` copies this file into ``places/``."""
 
 from __future__ import annotations
 

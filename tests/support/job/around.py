@@ -38,10 +38,7 @@ sys.exit(main.main())
 
 
 class Pod:
-    """Lays it out in a directory; ``stop`` ends what listens.
-
-    :param environment: what the kubelet tells every container of the API server.
-    """
+    """Lays it out in a directory; ``environment``: what the kubelet tells containers of the API server."""
 
     def __init__(self, directory: Path, management: KubernetesLab) -> None:
         account = directory / "account"

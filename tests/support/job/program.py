@@ -68,11 +68,7 @@ sys.meta_path.insert(0, Ending())
 
 @dataclass(frozen=True)
 class Done:
-    """A run that has ended.
-
-    :param told: its termination message; :param seen: what was opened for writing.
-    :param peak: MiB of memory.
-    """
+    """A run that has ended; ``seen``: what was opened for writing; ``peak``: MiB of memory."""
 
     code: int
     log: list[dict[str, Any]]
@@ -117,12 +113,7 @@ class Program:
     def run(
         self, environment: Mapping[str, str], *, message: bool = True, bug: str = "", early: bool = False
     ) -> Done:
-        """Run it to its end.
-
-        :param bug: ``module:function`` that fails when the collection calls it.
-        :param early: whether it is told to end while it is still being loaded.
-        :param message: whether there is a file for the termination message.
-        """
+        """Run it to its end, with a ``bug`` in ``module:function``, or told to end ``early``."""
         if message:
             self.message.write_bytes(b"")
         else:

@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A proxy in front of an API server, stand-in or real, that counts calls, injects faults and runs hooks.
-
-The faults are those of the stand-in (``tests.stand_ins.kubernetes.faults``), so that every one of them is shown on
-the real API server too.
-"""
+"""A proxy in front of an API server, stand-in or real, that counts calls, injects faults and runs hooks."""
 
 from __future__ import annotations
 

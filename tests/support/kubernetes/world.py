@@ -27,11 +27,7 @@ _run = secrets.token_hex(3)
 
 
 class Api:
-    """One API server.
-
-    ``url`` leads through the proxy (``faults``, ``calls``, ``before``); the methods talk to the server
-    itself, as its admin, so that neither faults nor counts meet them.
-    """
+    """One API server; ``url`` leads through the proxy, the methods talk to the server itself as its admin."""
 
     def __init__(self, proxy: FaultProxy, token: str, viewer_token: str, *, real: bool) -> None:
         self.proxy = proxy

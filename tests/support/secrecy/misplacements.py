@@ -76,10 +76,7 @@ _RUN = ("concurrency", "timeout", "api_timeout", "retry", "digest_key", "gcp", "
 
 
 def misplaced(module: str, secret: Any, document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(what, the options that replace those of a task that is right).
-
-    :param secret: the text that is pasted; :param document: the docker config as a mapping.
-    """
+    """(what, the options that replace those of a task that is right)."""
     for option in _NAMED[module]:
         yield option, {option: secret}
     yield "an unknown option", {"souce": {"inline": document}}

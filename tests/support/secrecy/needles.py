@@ -26,11 +26,7 @@ _BETWEEN = b" \t\r\n\\\"'`"
 
 @dataclass(frozen=True)
 class Evidence:
-    """Something that a run showed to somebody.
-
-    :param kind: the watcher that saw it, such as ``stdout`` or ``argv``.
-    :param name: a file, a process, an event.
-    """
+    """Something that a run showed to somebody; ``kind`` is the watcher that saw it, such as ``argv``."""
 
     kind: str
     name: str

@@ -2,12 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An API server that has Secrets and nothing else, and fails on demand.
-
-As the real one does, it sends whole Secrets to whoever does not ask for a table without objects, and
-forgets old events. ``python -m tests.support.secret_events.api_server FILE`` is one as a process of its own; it
-writes its address into FILE, and makes a change a line of its standard input: ``NAMESPACE NAME``.
-"""
+"""An API server that has Secrets and nothing else, and fails on demand; also as a process of its own."""
 
 from __future__ import annotations
 
@@ -31,12 +26,7 @@ Event = tuple[int, Key, str]
 
 
 class ApiServer:
-    """``async with ApiServer() as server``: ``url``, ``change``, ``delete``, and the faults.
-
-    ``refuse``: the status that every request gets, or None. ``tokens``: those that are accepted.
-    ``objects``: what other paths answer. ``silent``: watches are accepted and nothing is sent.
-    ``older_form``: tables are unknown.
-    """
+    """``async with ApiServer() as server``: ``url``, ``change``, ``delete``, and the faults."""
 
     def __init__(self) -> None:
         self.secrets: dict[Key, int] = {}

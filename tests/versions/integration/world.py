@@ -65,12 +65,7 @@ def job_environment(word: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Ran:
-    """How a run ended.
-
-    :param failure: why; None for one that went well.
-    :param version: of what the management cluster holds, as the run says.
-    :param said: warnings and messages for people.
-    """
+    """How a run ended: ``failure`` says why, ``said`` has its warnings and messages for people."""
 
     failure: str | None
     version: str | None

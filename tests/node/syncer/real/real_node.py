@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import socket
-import threading
 import time
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.lab.nodes import Node as LabNode
 from tests.node.syncer.world import Cluster, NodeUnderTest
+from tests.support.tcp_server import Server
 
 SPEED = 10
 _NEW_NET = 0x40000000
@@ -38,38 +38,22 @@ class FasterClock(Clock):
         time.sleep(seconds / SPEED)
 
 
-class Healthz:
+class Healthz(Server):
     """The node's healthz at a port of this machine: a pod of the DaemonSet is in the node's network."""
 
     def __init__(self, node: LabNode) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/healthz"
         self._node = node
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        super().__init__(self._forward)
+        self.url += "/healthz"
 
-    def _serve(self) -> None:
+    def _forward(self, near: socket.socket) -> None:
         with open(f"/proc/{self._node.leader}/ns/net", "rb") as network:
-            # Of this thread only.
+            # Of this connection's thread only.
             if ctypes.CDLL(None, use_errno=True).setns(network.fileno(), _NEW_NET):
                 raise OSError(ctypes.get_errno(), "setns")
-        while True:
-            try:
-                near, _address = self._listener.accept()
-            except OSError:
-                return
-            with near:
-                try:
-                    with socket.create_connection(("127.0.0.1", 10248), timeout=1) as far:
-                        far.sendall(near.recv(4096))
-                        near.sendall(far.recv(4096))
-                except OSError:
-                    continue
-
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join()
+        with socket.create_connection(("127.0.0.1", 10248), timeout=1) as far:
+            far.sendall(near.recv(4096))
+            near.sendall(far.recv(4096))
 
 
 class RealNode(NodeUnderTest):

@@ -6,15 +6,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import socket
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
+from tests.support.tcp_server import Server
 
 TOKEN = "example-token"
 
@@ -70,11 +71,9 @@ class Talk:
 
     def until_gone(self) -> None:
         """Say nothing more until the client closes."""
-        try:
+        with contextlib.suppress(OSError):
             while self._stream.read(1):
                 pass
-        except OSError:
-            pass
 
     def close(self) -> None:
         self._stream.close()
@@ -84,56 +83,24 @@ class Talk:
 Handler = Callable[[Talk], None]
 
 
-class Scripted:
+class Scripted(Server):
     """``with Scripted(first, second)``: the handlers of the first and of all later connections."""
 
     def __init__(self, *handlers: Handler) -> None:
-        self._handlers = list(handlers)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
         self.asked: list[Asked] = []
-        self.connections = 0
-        self._open: list[socket.socket] = []
-        self._thread = threading.Thread(target=self._accept, daemon=True)
+        super().__init__(*(functools.partial(self._talk, handler) for handler in handlers))
 
     def api(self, directory: Path, timeout: float = 5) -> PodApi:
         """An API client of this server, whose token is in ``directory``."""
         (directory / "token").write_text(TOKEN)
         return PodApi("127.0.0.1", self.port, tls=False, directory=str(directory), timeout=timeout)
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                held, _address = self._listener.accept()
-            except OSError:
-                return
-            handler = self._handlers[min(self.connections, len(self._handlers) - 1)]
-            self.connections += 1
-            self._open.append(held)
-            threading.Thread(target=self._serve, args=(held, handler), daemon=True).start()
-
-    def _serve(self, held: socket.socket, handler: Handler) -> None:
-        talk = Talk(held, self.asked)
-        try:
+    def _talk(self, handler: Handler, held: socket.socket) -> None:
+        with contextlib.closing(Talk(held, self.asked)) as talk:
             handler(talk)
-        except OSError:
-            pass  # the client has gone
-        finally:
-            talk.close()
 
     def __enter__(self) -> Scripted:
-        self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # Closing a listener does not wake who waits in accept; this does.
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for held in self._open:
-            try:
-                held.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-        self._thread.join()
+    def __exit__(self, *unused: object) -> None:
+        self.close()

@@ -28,8 +28,7 @@ from tests.bench.figures import Goal, conclude
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.job.around import give_packages, start
-from tests.support.job.environment import REQUIRED
+from tests.support.job.around import REQUIRED, give_packages, start
 from tests.support.job.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]

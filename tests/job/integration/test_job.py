@@ -18,7 +18,7 @@ import pytest
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.exhaustive import some
-from tests.support.job.environment import DOCUMENT, REQUIRED
+from tests.support.job.around import DOCUMENT, REQUIRED
 from tests.support.late import at_once_and_late
 from tests.support.processes import Ansible, Finished, family
 

@@ -20,7 +20,7 @@ import yaml
 
 from tests.job.integration.test_job import SECRET
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.job.environment import DOCUMENT, REQUIRED
+from tests.support.job.around import DOCUMENT, REQUIRED
 
 if TYPE_CHECKING:
     from tests.lab.nodes.cluster import ClusterLab

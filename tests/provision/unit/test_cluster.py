@@ -31,7 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     checked_cluster,
     read_cluster,
 )
-from tests.support.job import environment
+from tests.support.job.around import REQUIRED
 
 CLUSTER = {
     "cluster_id": "cls-123",
@@ -40,7 +40,7 @@ CLUSTER = {
     "management_namespace": "clusters-cls-123",
 }
 REQUIRED = {
-    **environment.REQUIRED,
+    **REQUIRED,
     "CLUSTER_ID": "cls-123",
     "MANAGEMENT_NAMESPACE": "clusters-cls-123",
 }

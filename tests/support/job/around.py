@@ -10,6 +10,8 @@ look for it elsewhere, as the image's own start does all else.
 
 from __future__ import annotations
 
+import base64
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -19,6 +21,16 @@ import google_crc32c
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.support.login import TlsFront
 from tests.tools.env import ROOT
+
+# What the job contract requires.
+DOCUMENT = {"auths": {"quay.io": {"auth": base64.b64encode(b"example-user:example-password").decode()}}}
+REQUIRED = {
+    "CLUSTER_ID": "cls-abc123",
+    "CLUSTER_NAME": "production-cluster",
+    "GCP_PROJECT_ID": "customer-prod-12345",
+    "PULL_SECRET_DATA": json.dumps(DOCUMENT),
+    "MANAGEMENT_NAMESPACE": "clusters-cls-abc123",
+}
 
 _START = """
 import os

@@ -1,5 +1,0 @@
-# Copyright: (c) 2026, HyperFleet contributors
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-"""In the place of python-systemd, so that AnsibleModule logs to a journal that is watched."""

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 import jeepney
 
 from tests.lab.nodes import Node, ansible_environment, write_inventory
+from tests.node.unit.support import auth
 from tests.support.processes import Ansible, Finished
 
 UNIT = "kubelet.service"
@@ -38,10 +38,6 @@ _MISSING = (
 )
 # What kubelet can be made to need.
 _NEEDED = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/test -e {flag}\n"
-
-
-def auth(text: str) -> dict[str, str]:
-    return {"auth": base64.b64encode(f"robot:example-password-{text}".encode()).decode()}
 
 
 # Of each of them, whatever its registry.

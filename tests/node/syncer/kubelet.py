@@ -18,8 +18,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.sys
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 
-SPEED = 50
-
 UP = ("active", "running")
 CRASHED = ("activating", "auto-restart")
 
@@ -27,11 +25,13 @@ CRASHED = ("activating", "auto-restart")
 class QuickClock(Clock):
     """Fifty seconds a second, so that windows and pauses are short."""
 
+    speed = 50
+
     def monotonic(self) -> float:
-        return time.monotonic() * SPEED
+        return time.monotonic() * self.speed
 
     def sleep(self, seconds: float) -> None:
-        time.sleep(seconds / SPEED)
+        time.sleep(seconds / self.speed)
 
 
 class Kubelet:

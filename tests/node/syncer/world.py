@@ -125,14 +125,15 @@ class Cluster:
             store.replace(RESOURCES["leases"], {**old, "spec": spec})
 
     def renewed(self, number: int = 0) -> str:
-        with self.lab.store.lock:
-            lease = self.lab.store.find("leases", NAMESPACE, self.leases[number])
-        return str((lease or {}).get("spec", {}).get("renewTime") or "")
+        return self._lease(number, "renewTime")
 
     def holder(self, number: int = 0) -> str:
+        return self._lease(number, "holderIdentity")
+
+    def _lease(self, number: int, field: str) -> str:
         with self.lab.store.lock:
             lease = self.lab.store.find("leases", NAMESPACE, self.leases[number])
-        return str((lease or {}).get("spec", {}).get("holderIdentity") or "")
+        return str((lease or {}).get("spec", {}).get(field) or "")
 
     def wait(self, state: str, version: str, node: str = "node-1") -> str:
         """Until the node says this of that version; its message."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import socket
-import time
 from pathlib import Path
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
@@ -19,23 +18,18 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
     SyncerSettings,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.lab.nodes import Node as LabNode
+from tests.node.syncer.kubelet import QuickClock
 from tests.node.syncer.world import Cluster, NodeUnderTest
 from tests.support.tcp_server import Server
 
-SPEED = 10
 _NEW_NET = 0x40000000
 
 
-class FasterClock(Clock):
+class FasterClock(QuickClock):
     """Ten seconds a second: a pod's limits are for real kubelets."""
 
-    def monotonic(self) -> float:
-        return time.monotonic() * SPEED
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds / SPEED)
+    speed = 10
 
 
 class Healthz(Server):

@@ -37,6 +37,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.node.syncer.kubelet import Kubelet
+from tests.node.syncer.world import document
 
 MINUTE = 60.0
 HOUR = 60 * MINUTE
@@ -45,11 +46,6 @@ STATUS = "/api/v1/namespaces/kube-system/configmaps/global-pull-secret-status"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/slot-0"
 # Of steps at one and the same time.
 _MANY = 1000
-
-
-def document(password: str) -> bytes:
-    auth = base64.b64encode(f"robot:{password}".encode()).decode()
-    return json.dumps({"auths": {"quay.io": {"auth": auth}}}).encode()
 
 
 def _no_room(*_args: object, **_options: object) -> None:
@@ -159,23 +155,12 @@ class SyncedNode:
 
     def start(self) -> None:
         """A new syncer, which knows nothing of what the one of before did."""
-        settings, server = self._settings, self._fleet.server
+        settings, clock = self._settings, self._fleet.monotonic
+        server: Any = self._fleet.server
         pace = Intervals(settings)
-        slots = RestartSlots(
-            server,  # type: ignore[arg-type]
-            settings.namespace,
-            settings.leases,
-            self.name,
-            clock=self._fleet.monotonic,
-        )
-        status = NodeStatus(
-            server,  # type: ignore[arg-type]
-            settings.namespace,
-            settings.status,
-            self.name,
-            clock=self._fleet.monotonic,
-            backoff=pace.status,
-        )
+        slots = RestartSlots(server, settings.namespace, settings.leases, self.name, clock=clock)
+        place = (settings.namespace, settings.status, self.name)
+        status = NodeStatus(server, *place, clock=clock, backoff=pace.status)
         node = Node(settings, self._open, self.clock)
         log = JsonLog(os.open(self.path.with_name("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         self._loop = loop.SyncLoop(settings, node, slots, status, log, rest=lambda: None, pace=pace)

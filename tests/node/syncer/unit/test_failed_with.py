@@ -14,11 +14,11 @@ from tests.node.syncer.unit.fleet import (
     MINUTE,
     Fleet,
     SyncedNode,
-    document,
     full,
     full_at_the_end,
     picky,
 )
+from tests.node.syncer.world import document
 
 GOOD, BAD, FINE = document("example-good"), document("example-bad"), document("example-fine")
 

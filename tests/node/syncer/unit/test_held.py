@@ -12,7 +12,8 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import WireError
-from tests.node.syncer.unit.fleet import HOUR, MINUTE, STATUS, Fleet, document
+from tests.node.syncer.unit.fleet import HOUR, MINUTE, STATUS, Fleet
+from tests.node.syncer.world import document
 
 
 def unanswered(fleet: Fleet, error: Exception) -> None:

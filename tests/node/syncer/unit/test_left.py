@@ -12,7 +12,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.sys
     GONE,
     SystemdError,
 )
-from tests.node.syncer.unit.fleet import HOUR, MINUTE, Fleet, document, full, full_at_the_end, picky
+from tests.node.syncer.unit.fleet import HOUR, MINUTE, Fleet, full, full_at_the_end, picky
+from tests.node.syncer.world import document
 
 
 @pytest.mark.parametrize("trouble", ["gone", "full"])

@@ -10,7 +10,8 @@ import json
 
 import pytest
 
-from tests.node.syncer.unit.fleet import HOUR, LEASE, MINUTE, STATUS, Fleet, SyncedNode, document
+from tests.node.syncer.unit.fleet import HOUR, LEASE, MINUTE, STATUS, Fleet, SyncedNode
+from tests.node.syncer.world import document
 
 # The first restart is for the good one, then three for the next and three for the roll-back.
 WELL, TRIED = 1, 7

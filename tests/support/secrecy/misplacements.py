@@ -42,34 +42,21 @@ TEXTS: Mapping[str, Callable[[Canary], str]] = {
 
 _NAMED = {
     "gcp_pull_secret": (
-        *("id", "project", "secret", "cluster_id", "cluster_name", "state", "replication", "kms_key"),
-        *("restore_version", "adopt", "impersonate_service_account", "labels", "annotations", "retention"),
-        *("locations", "location_kms_keys"),
+        "id project secret cluster_id cluster_name state replication kms_key restore_version adopt "
+        "impersonate_service_account labels annotations retention locations location_kms_keys"
     ),
     "k8s_pull_secret": (
-        *("id", "namespace", "name", "cluster_id", "cluster_name", "state", "gcp_secret_path", "adopt"),
-        *("immutable", "labels", "annotations", "service_accounts", "context", "kubeconfig"),
+        "id namespace name cluster_id cluster_name state gcp_secret_path adopt immutable labels annotations "
+        "service_accounts context kubeconfig"
     ),
     "pull_secret_info": (
-        *("id", "project", "secret", "namespace", "name", "cluster_id", "state", "problem", "digests"),
-        *("impersonate_service_account", "context", "kubeconfig", "compare_source", "unlisted"),
-        *("projects", "namespaces", "show_table"),
+        "id project secret namespace name cluster_id state problem digests impersonate_service_account "
+        "context kubeconfig compare_source unlisted projects namespaces show_table"
     ),
-    "dockerconfig_merge": (
-        "id",
-        "state",
-        "dest",
-        "mode",
-        "precedence",
-        "policy",
-        "drop",
-        "images",
-        "require_credentials",
-    ),
+    "dockerconfig_merge": "id state dest mode precedence policy drop images require_credentials",
     "kubelet_auth_sync": (
-        *("state", "path", "unit", "healthz", "systemd", "restart", "attempts", "backup", "rollback"),
-        *("retry_failed", "backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout"),
-        *("precedence", "policy", "drop"),
+        "state path unit healthz systemd restart attempts backup rollback retry_failed backoff "
+        "restart_timeout ready_timeout window lock_timeout precedence policy drop"
     ),
 }
 _RUN = ("concurrency", "timeout", "api_timeout", "retry", "digest_key", "gcp", "kubernetes", "hyperfleet")
@@ -77,7 +64,7 @@ _RUN = ("concurrency", "timeout", "api_timeout", "retry", "digest_key", "gcp", "
 
 def misplaced(module: str, secret: Any, document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """(what, the options that replace those of a task that is right)."""
-    for option in _NAMED[module]:
+    for option in _NAMED[module].split():
         yield option, {option: secret}
     yield "an unknown option", {"souce": {"inline": document}}
     yield "an option's name", {secret: "x"}

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import Any
 
@@ -14,6 +13,7 @@ from tests.stand_ins.kubernetes.hypershift import hosted_control_plane
 from tests.stand_ins.kubernetes.kubeconfig import Cluster, kubeconfig_of, write_kubeconfig
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.kubernetes.store import Event
+from tests.support.kubernetes.world import encoded
 from tests.support.processes import Finished
 
 ONE, TWO = "cls-123", "cls-456"
@@ -152,7 +152,7 @@ def _hosted_cluster(world: World, identity: str, context: str) -> None:
     world.namespace(namespace, context)
     world.put_secret(namespace, "pull-secret", config(**_ORIGINAL), context)
     kubeconfig = kubeconfig_of(Cluster("hosted", hosted.url, hosted.admin_token))
-    data = {"kubeconfig": base64.b64encode(json.dumps(kubeconfig).encode()).decode()}
+    data = {"kubeconfig": encoded(json.dumps(kubeconfig))}
     management.store.create(
         RESOURCES["secrets"],
         {"metadata": {"namespace": namespace, "name": "admin-kubeconfig"}, "type": "Opaque", "data": data},

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
+from tests.support.kubernetes.world import docker_config, encoded, held
 from tests.support.processes import Ansible, Finished
 
 LABELS = {"managed-by": "hyperfleet", "adapter": "pullsecret"}
@@ -26,10 +26,8 @@ LABELS = {"managed-by": "hyperfleet", "adapter": "pullsecret"}
 
 def auths(**entries: str) -> dict[str, dict[str, str]]:
     """Credentials by registry, dots written as ``_``: ``auths(quay_io="platform")``."""
-    return {
-        registry.replace("_", "."): {"auth": base64.b64encode(f"{user}:example-password".encode()).decode()}
-        for registry, user in entries.items()
-    }
+    found: dict[str, dict[str, str]] = docker_config(**entries)["auths"]
+    return found
 
 
 def config(**entries: str) -> str:
@@ -81,7 +79,7 @@ class World:
 
     def put_secret(self, namespace: str, name: str, text: str, cluster: str = "mgmt-1") -> None:
         """Put a pull secret into a cluster by hand."""
-        data = {".dockerconfigjson": base64.b64encode(text.encode()).decode()}
+        data = {".dockerconfigjson": encoded(text)}
         metadata = {"namespace": namespace, "name": name}
         self._server(cluster).store.create(
             RESOURCES["secrets"],
@@ -122,8 +120,8 @@ class World:
         if secret is None:
             return None
         assert secret["type"] == "kubernetes.io/dockerconfigjson"
-        auths: dict[str, Any] = json.loads(base64.b64decode(secret["data"][".dockerconfigjson"]))["auths"]
-        return auths
+        found: dict[str, Any] = held(secret)["auths"]
+        return found
 
     def _server(self, cluster: str) -> KubernetesLab:
         """A management cluster by its context, a hosted one by its id."""

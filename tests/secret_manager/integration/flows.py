@@ -37,6 +37,7 @@ class Call:
 
 _PUT: dict[str, Any] = {"source": {"inline": document("two")}}
 _KEEP_ONE: dict[str, Any] = {**_PUT, "retention": {"keep": 1, "destroy_after": 0}}
+_RESTORE: tuple[dict[str, Any], dict[str, Any]] = ({"restore_version": "1"}, {"versions": _DISABLED})
 _OLD = {"versions": [{"data": document("one")}]}
 CALLS = {
     "get secret": Call("GetSecret", _PUT, _OLD, permission="secrets.get"),
@@ -62,23 +63,11 @@ CALLS = {
     "destroy": Call(
         "DestroySecretVersion", _KEEP_ONE, {"versions": _DISABLED}, permission="versions.destroy"
     ),
-    "get version to restore": Call(
-        "GetSecretVersion", {"restore_version": "1"}, {"versions": _DISABLED}, permission="versions.get"
-    ),
-    "enable to restore": Call(
-        "EnableSecretVersion", {"restore_version": "1"}, {"versions": _DISABLED}, permission="versions.enable"
-    ),
-    "read to restore": Call(
-        "AccessSecretVersion", {"restore_version": "1"}, {"versions": _DISABLED}, permission="versions.access"
-    ),
-    "disable after restore": Call(
-        "DisableSecretVersion",
-        {"restore_version": "1"},
-        {"versions": _DISABLED},
-        permission="versions.disable",
-    ),
+    "get version to restore": Call("GetSecretVersion", *_RESTORE, permission="versions.get"),
+    "enable to restore": Call("EnableSecretVersion", *_RESTORE, permission="versions.enable"),
+    "read to restore": Call("AccessSecretVersion", *_RESTORE, permission="versions.access"),
+    "disable after restore": Call("DisableSecretVersion", *_RESTORE, permission="versions.disable"),
 }
-# What becomes of old versions once the secret is right: to be denied that is a warning.
 RETAINING = ("list for retention", "disable", "destroy")
 WRITING = [name for name, call in CALLS.items() if call.method[:3] not in ("Get", "Lis", "Acc")]
 TRANSIENT = {

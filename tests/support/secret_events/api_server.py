@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +169,7 @@ class ApiServer:
                     await self._send(stream, "BOOKMARK", self._object(request, key, at))
         finally:
             self.watches -= 1
-            self._transports.discard(request.transport) if request.transport else None
+            self._transports.discard(request.transport)
             self._wake()
 
     async def _send(self, stream: web.StreamResponse, kind: str, content: Any) -> None:
@@ -209,26 +208,14 @@ def _status(code: int) -> Any:
     return {"kind": "Status", "status": "Failure", "code": code, "message": CANARY, "metadata": {}}
 
 
-@contextlib.asynccontextmanager
-async def lines() -> AsyncIterator[asyncio.StreamReader]:
-    """Standard input."""
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    transport, _protocol = await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
-    )
-    yield reader
-    transport.close()
-
-
 async def _serve(ready: Path) -> None:
-    async with ApiServer() as server, lines() as reader:
+    """Write the address into a file, and make a change for each line of standard input: ``NAMESPACE NAME``."""
+    async with ApiServer() as server:
         fresh = ready.with_suffix(".new")
         fresh.write_text(server.url)
         fresh.replace(ready)
-        while line := await reader.readline():
-            namespace, name = line.decode().split()
-            server.change(namespace, name)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            server.change(*line.split())
 
 
 if __name__ == "__main__":

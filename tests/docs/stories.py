@@ -9,10 +9,9 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.docs import adapter_steps as adapter
-from tests.docs import api_steps as api
 from tests.docs import event_steps as events
 from tests.docs import hosted_steps as hosted
+from tests.docs import hyperfleet_steps as hyperfleet
 from tests.docs import node_steps as node
 from tests.docs import workflow_steps as workflow
 from tests.docs.world import World, auths, config
@@ -209,16 +208,16 @@ STORIES: dict[str, dict[str, Step]] = {
         "End with one result for all clusters": Step(_nothing, hosted.ended, code=2),
     },
     "modules/hyperfleet_cluster_info": {
-        "Read two clusters": Step(api.two_clusters, api.both_read),
-        "Show where the first one's secret goes": Step(_nothing, api.namespace_shown),
-        "Read all clusters of an environment, without statuses": Step(_nothing, api.one_found),
+        "Read two clusters": Step(hyperfleet.two_clusters, hyperfleet.both_read),
+        "Show where the first one's secret goes": Step(_nothing, hyperfleet.namespace_shown),
+        "Read all clusters of an environment, without statuses": Step(_nothing, hyperfleet.one_found),
     },
     "modules/hyperfleet_adapter": {
-        "Reconcile two clusters": Step(adapter.two_that_are_ready, adapter.jobs_made),
-        "Reconcile the whole fleet without Jobs": Step(_nothing, adapter.stored_without_jobs),
+        "Reconcile two clusters": Step(hyperfleet.two_that_are_ready, hyperfleet.jobs_made),
+        "Reconcile the whole fleet without Jobs": Step(_nothing, hyperfleet.stored_without_jobs),
     },
     "modules/hyperfleet_status": {
-        "Report that the pull secret is available": Step(api.two_clusters, api.heard),
+        "Report that the pull secret is available": Step(hyperfleet.two_clusters, hyperfleet.heard),
     },
     "modules/k8s_pull_secret": {
         "Give the management cluster what Secret Manager holds": Step(_secret_manager_holds_it, _placed),

@@ -38,10 +38,7 @@ def clusters(world: World) -> None:
 
 def all_stored(world: World, done: Finished) -> None:
     assert done.result["summary"] == {"total": 2, "changed": 2, "failed": 0}
-    assert [world.versions(*ONE), world.versions(*TWO)] == [
-        [auths(quay_io="cls-123")],
-        [auths(quay_io="cls-456")],
-    ]
+    _assert_stored(world, ONE, TWO)
 
 
 def given_variables(world: World) -> None:
@@ -66,8 +63,7 @@ def stored_clusters(world: World) -> None:
 
 def all_placed(world: World, done: Finished) -> None:
     assert done.result["summary"] == {"total": 2, "changed": 2, "failed": 0}
-    assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="cls-123")
-    assert world.placed("clusters-cls-456", "cls-456-pull-secret") == auths(quay_io="cls-456")
+    _assert_placed(world, ONE, TWO)
 
 
 def looked_at(world: World, done: Finished) -> None:
@@ -127,12 +123,8 @@ def files_of_clusters(world: World) -> None:
 
 def provisioned(world: World, done: Finished) -> None:
     assert "2 clusters: 2 changed, 0 failed" in done.stdout
-    assert [world.versions(*ONE), world.versions(*TWO)] == [
-        [auths(quay_io="cls-123")],
-        [auths(quay_io="cls-456")],
-    ]
-    assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="cls-123")
-    assert world.placed("clusters-cls-456", "cls-456-pull-secret") == auths(quay_io="cls-456")
+    _assert_stored(world, ONE, TWO)
+    _assert_placed(world, ONE, TWO)
 
 
 def cluster_by_variables(world: World) -> None:
@@ -141,8 +133,8 @@ def cluster_by_variables(world: World) -> None:
 
 def provisioned_by_variables(world: World, done: Finished) -> None:
     assert "1 cluster: 1 changed, 0 failed" in done.stdout
-    assert world.versions(*ONE) == [auths(quay_io="cls-123")]
-    assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="cls-123")
+    _assert_stored(world, ONE)
+    _assert_placed(world, ONE)
 
 
 def job_environment(world: World) -> None:
@@ -162,6 +154,16 @@ def job_done(world: World, done: Finished) -> None:
     assert done.result["version"] == "1"
     assert world.versions(*ONE) == [auths(quay_io="environment")]
     assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="environment")
+
+
+def _assert_stored(world: World, *clusters: tuple[str, str]) -> None:
+    for project, identity in clusters:
+        assert world.versions(project, identity) == [auths(quay_io=identity)]
+
+
+def _assert_placed(world: World, *clusters: tuple[str, str]) -> None:
+    for _project, identity in clusters:
+        assert world.placed(f"clusters-{identity}", f"{identity}-pull-secret") == auths(quay_io=identity)
 
 
 def _cluster(world: World, project: str, identity: str) -> dict[str, Any]:

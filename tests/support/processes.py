@@ -17,6 +17,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 COLLECTION = "hyperfleet.pull_secret"
+Playbook = str | Path | list[dict[str, Any]]
+Variables = Mapping[str, Any] | None
 _LIMIT = 120
 
 
@@ -86,59 +88,23 @@ class Ansible:
         self.python = Path(sys.executable)
         self._count = 0
 
-    def module(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        check: bool = False,
-        diff: bool = False,
-        verbosity: int = 0,
-        env: Mapping[str, str] | None = None,
-    ) -> Finished:
+    def module(self, name: str, arguments: Mapping[str, Any], **options: Any) -> Finished:
         """One task on localhost with a module of the collection (or a fully qualified one)."""
-        full = name if "." in name else f"{COLLECTION}.{name}"
-        return self.start_module(
-            full, arguments, flags=_flags(check=check, diff=diff, verbosity=verbosity), env=env
-        ).wait()
+        return self.start_module(name, arguments, **options).wait()
 
-    def start_module(
-        self,
-        full_name: str,
-        arguments: Mapping[str, Any],
-        *,
-        flags: list[str] | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> Running:
-        play = [
-            {
-                "hosts": "localhost",
-                "gather_facts": False,
-                "tasks": [{"name": "One task", full_name: dict(arguments)}],
-            }
-        ]
-        return self._start([str(self._file("play", play)), *(flags or [])], env)
+    def start_module(self, name: str, arguments: Mapping[str, Any], **options: Any) -> Running:
+        task = {"name": "One task", name if "." in name else f"{COLLECTION}.{name}": dict(arguments)}
+        play = {"hosts": "localhost", "gather_facts": False, "tasks": [task]}
+        return self.start_playbook([play], **options)
 
-    def playbook(
-        self,
-        playbook: str | Path | list[dict[str, Any]],
-        variables: Mapping[str, Any] | None = None,
-        *,
-        check: bool = False,
-        diff: bool = False,
-        verbosity: int = 0,
-        flags: list[str] | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> Finished:
+    def playbook(self, playbook: Playbook, variables: Variables = None, **options: Any) -> Finished:
         """A playbook by path or fully qualified name, or one written as plays."""
-        return self.start_playbook(
-            playbook, variables, check=check, diff=diff, verbosity=verbosity, flags=flags, env=env
-        ).wait()
+        return self.start_playbook(playbook, variables, **options).wait()
 
     def start_playbook(
         self,
-        playbook: str | Path | list[dict[str, Any]],
-        variables: Mapping[str, Any] | None = None,
+        playbook: Playbook,
+        variables: Variables = None,
         *,
         check: bool = False,
         diff: bool = False,
@@ -146,10 +112,16 @@ class Ansible:
         flags: list[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> Running:
-        """The same, not waited for."""
+        """The same, not waited for; ``flags`` are further arguments."""
         if isinstance(playbook, list):
             playbook = self._file("play", playbook)
-        command = [str(playbook), *_flags(check=check, diff=diff, verbosity=verbosity), *(flags or [])]
+        command = [
+            str(playbook),
+            *["--check"] * check,
+            *["--diff"] * diff,
+            *["-v"] * verbosity,
+            *(flags or []),
+        ]
         if variables is not None:
             command += ["--extra-vars", f"@{self._file('vars', dict(variables))}"]
         return self._start(command, env)
@@ -190,12 +162,6 @@ class Ansible:
             "TEST_RECORD": str(record),
             **self.env,
         }
-
-
-def _flags(*, check: bool, diff: bool, verbosity: int) -> list[str]:
-    flags = ["--check"] if check else []
-    flags += ["--diff"] if diff else []
-    return flags + (["-" + "v" * verbosity] if verbosity else [])
 
 
 def family(pid: int) -> list[int]:

@@ -5,43 +5,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import addresses
+from tests.stand_ins.tcp_server import Server
 
 __all__ = ["ADDRESS", "MetadataServer", "metadata_server"]
 
 ADDRESS = "127.0.0.9"
 
 
-class MetadataServer:
+class MetadataServer(Server):
     """Takes connections and remembers what was sent on them."""
 
-    def __init__(self, listener: socket.socket) -> None:
-        self.port: int = listener.getsockname()[1]
+    def __init__(self) -> None:
         self.received: list[bytes] = []
-        self._listener = listener
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
-        while True:
-            try:
-                connection, _address = self._listener.accept()
-            except OSError:
-                return
-            with connection:
-                # Who connects closes at once, or sends something.
-                self.received.append(connection.recv(65536))
+        # Who connects closes at once, or sends something.
+        super().__init__(lambda connection: self.received.append(connection.recv(65536)), host=ADDRESS)
 
 
-@contextmanager
+@contextlib.contextmanager
 def metadata_server(monkeypatch: pytest.MonkeyPatch, **names: list[str]) -> Iterator[MetadataServer]:
     """The service, and what each name leads to in turn, the last from then on; ``_`` stands for a dot."""
     real = socket.getaddrinfo
@@ -56,6 +45,5 @@ def metadata_server(monkeypatch: pytest.MonkeyPatch, **names: list[str]) -> Iter
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(addresses, "_METADATA", (ipaddress.ip_network(ADDRESS),))
-    with socket.create_server((ADDRESS, 0)) as listener:
-        yield MetadataServer(listener)
-        listener.shutdown(socket.SHUT_RDWR)
+    with contextlib.closing(MetadataServer()) as server:
+        yield server

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from tests.stand_ins import http_server
 from tests.stand_ins.certificate import write_certificate
-from tests.support.tcp_server import Server
+from tests.stand_ins.tcp_server import Server
 
 ACCOUNT = "pullsecret-manager@customer-prod-12345.iam.gserviceaccount.com"
 FEDERATED = "example-federated-token"

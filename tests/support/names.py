@@ -31,10 +31,8 @@ def play_of(playbook: str) -> dict[str, Any]:
 
 
 def role_of(playbook: str) -> str | None:
-    found = re.search(
-        r"^ +name: hyperfleet\.pull_secret\.(\w+)$", PLAYBOOKS[playbook].read_text(), re.MULTILINE
-    )
-    return found[1] if found else None
+    found = re.findall(r"(?m)^ +name: hyperfleet\.pull_secret\.(\w+)$", PLAYBOOKS[playbook].read_text())
+    return found[0] if found else None
 
 
 def role_options(role: str | None) -> dict[str, Any]:

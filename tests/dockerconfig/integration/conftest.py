@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -25,4 +24,4 @@ def run() -> Run:
     def call(*, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
         return run_task(dockerconfig_merge, params, check_mode=check_mode, diff=diff)
 
-    return functools.partial(call)
+    return call

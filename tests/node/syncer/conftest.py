@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.node.syncer.unit.fleet import Fleet
 from tests.node.syncer.world import Cluster, NodeUnderTest
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 
@@ -22,6 +23,12 @@ NewNode = Callable[..., NodeUnderTest]
 def cluster() -> Iterator[Cluster]:
     with KubernetesLab() as lab:
         yield Cluster(lab)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
+    """Syncers in a time that jumps."""
+    return Fleet(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from tests.support.tcp_server import Server
+from tests.stand_ins.tcp_server import Server
 
 
 class Wire(Server):

@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
-from tests.support.tcp_server import Server
+from tests.stand_ins.tcp_server import Server
 
 UNIT = "kubelet.service"
 

@@ -22,8 +22,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.tra
     Late,
     Transport,
 )
+from tests.stand_ins.tcp_server import dripping, serving
 from tests.support.login import TlsFront
-from tests.support.tcp_server import dripping, serving
 
 # Every byte comes in time, but all of them take too long.
 _SECONDS, _MUCH = 0.5, 10.0

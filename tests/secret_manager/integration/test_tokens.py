@@ -31,8 +31,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.goo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.token_request import (
     DeadlineRequest,
 )
+from tests.stand_ins.tcp_server import dripping, serving
 from tests.support.login import ACCESS, MetadataServer, TokenService
-from tests.support.tcp_server import dripping, serving
 
 # No byte is late, and the whole is.
 _LIMIT, _MUCH = 0.5, 10.0

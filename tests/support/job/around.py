@@ -58,8 +58,8 @@ class Pod:
         self._front = TlsFront(management.url.removeprefix("http://"), directory)
         shutil.copy(self._front.authority, account / "ca.crt")
         (account / "token").write_text(management.admin_token + "\n")
-        address = self._front.url.rpartition(":")
-        self.environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": address[2]}
+        port = str(self._front.port)
+        self.environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": port}
         link = directory / "opt" / "ansible_collections" / "hyperfleet" / "pull_secret"
         link.parent.mkdir(parents=True)
         link.symlink_to(ROOT, target_is_directory=True)

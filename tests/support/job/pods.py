@@ -107,7 +107,7 @@ class Jobs:
         return self.cluster.registry.docker_config(*_PULLER)
 
     def _job(self, name: str, environment: dict[str, str]) -> Object:
-        """As seeds 002 and 003 have it."""
+        """As the job contract has it."""
         variables = {
             "CLUSTER_ID": "cls-abc123",
             "CLUSTER_NAME": "production-cluster",

@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from tests.lab.nodes import Node as LabNode
 from tests.node.syncer.kubelet import QuickClock
 from tests.node.syncer.world import Cluster, NodeUnderTest
-from tests.support.tcp_server import Server
+from tests.stand_ins.tcp_server import Server
 
 _NEW_NET = 0x40000000
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
-from tests.support.tcp_server import Server
+from tests.stand_ins.tcp_server import Server
 
 TOKEN = "example-token"
 

@@ -18,11 +18,11 @@ PACE_SECONDS = 0.05
 class Server:
     """Calls ``serve`` with each connection in a thread of its own: one for the first, second and all others."""
 
-    def __init__(self, *serve: Served) -> None:
+    def __init__(self, *serve: Served, host: str = "127.0.0.1") -> None:
         self._serve = serve
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server((host, 0))
         self.port: int = self._socket.getsockname()[1]
-        self.address = f"127.0.0.1:{self.port}"
+        self.address = f"{host}:{self.port}"
         self.url = f"http://{self.address}"
         self.connections = 0
         self.open: list[socket.socket] = []

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shlex
@@ -30,7 +31,6 @@ _HOMES = {
 _GROUP = "pull_secret"
 _NAME = re.compile(r"(?<![\w./-])hyperfleet\.pull_secret\.(\w+)(?![\w.]*\.(?:gz|rst))")
 _ENDS = {"|", "||", "&&", ";", "&", ">", ">>", "<"}
-_WITH_VALUE = ("-e", "--extra-vars", "-i", "--inventory", "-l", "--limit", "-t", "--tags", "-f", "--forks")
 
 
 def complaints(text: str, files: Collection[str] = ()) -> list[str]:
@@ -99,17 +99,12 @@ def _wrong_playbooks(text: str, files: Collection[str]) -> Iterator[str]:
 
 def _arguments(words: list[str]) -> tuple[list[str], list[str]]:
     """The playbooks that a command names, and the variables that it gives one by one."""
-    names: list[str] = []
-    given: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if word in _WITH_VALUE:
-            value = next(rest, "")
-            if word in ("-e", "--extra-vars"):
-                given += _variables(value)
-        elif not word.startswith("-"):
-            names.append(word)
-    return names, given
+    parser = argparse.ArgumentParser()
+    for flags in ("-e --extra-vars", "-i --inventory", "-l --limit", "-t --tags", "-f --forks"):
+        parser.add_argument(*flags.split(), action="append", default=[])
+    known, others = parser.parse_known_args(words)
+    given = [name for value in known.extra_vars for name in _variables(value)]
+    return [word for word in others if not word.startswith("-")], given
 
 
 def _variables(value: str) -> list[str]:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.docs import event_steps as events
 from tests.docs import hosted_steps as hosted
 from tests.docs import hyperfleet_steps as hyperfleet
 from tests.docs import node_steps as node
@@ -175,8 +174,10 @@ STORIES: dict[str, dict[str, Step]] = {
         ),
     },
     "modules/cloud_event": {
-        "Have the adapters process two clusters": Step(events.pubsub, events.published),
-        "Show what would be published to RabbitMQ": Step(events.rabbitmq_address, events.would_be_published),
+        "Have the adapters process two clusters": Step(hyperfleet.pubsub, hyperfleet.published),
+        "Show what would be published to RabbitMQ": Step(
+            hyperfleet.rabbitmq_address, hyperfleet.not_published
+        ),
     },
     "modules/dockerconfig_merge": {
         "Check a docker config": Step(_files_to_merge, _checked),

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.hosted.integration.world import World
-from tests.support.kubernetes.servers import SERVERS, api_server
+from tests.support.kubernetes.running import SERVERS, api_server
 from tests.support.kubernetes.world import Api
 
 

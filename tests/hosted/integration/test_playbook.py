@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.hosted.integration.world import IMAGE, OURS, World
-from tests.support.kubernetes.servers import SERVERS
+from tests.support.kubernetes.running import SERVERS
 from tests.support.kubernetes.world import docker_config
 from tests.support.processes import Ansible, Finished
 from tests.support.provision import recap

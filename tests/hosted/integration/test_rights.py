@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, STATUS, SYNCER, World, path
-from tests.support.kubernetes.servers import SERVERS
+from tests.support.kubernetes.running import SERVERS
 from tests.support.kubernetes.world import docker_config
 
 MERGE = "application/merge-patch+json"

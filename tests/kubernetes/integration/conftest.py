@@ -16,8 +16,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )
-from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.servers import SERVERS, api_server
+from tests.support.kubernetes.running import SERVERS, api_server, run_task
 from tests.support.kubernetes.world import Api
 
 

@@ -19,8 +19,7 @@ from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import ONE, TWO
 from tests.lab.session import STAND_IN
 from tests.stand_ins.kubernetes.kubeconfig import write_kubeconfig
-from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.servers import api_server
+from tests.support.kubernetes.running import api_server, run_task
 from tests.support.kubernetes.world import Api, held
 
 IDS = [f"cls-{number}" for number in range(1, 6)]

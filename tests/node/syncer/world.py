@@ -9,11 +9,14 @@ from __future__ import annotations
 import base64
 import json
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
@@ -29,10 +32,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     settings_from_environment,
 )
 from tests.node.syncer.kubelet import Kubelet, QuickClock
-from tests.node.syncer.wire import Wire
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
+from tests.stand_ins.tcp_server import Server
 
 NAMESPACE = "kube-system"
 SECRET = "global-pull-secret"
@@ -144,6 +147,40 @@ class Cluster:
 
         eventually(said, f"{node} is {state} at {version}, but {self.status(node)}")
         return str(self.status(node)["message"])
+
+
+class Wire(Server):
+    """The way from a node to the API server at this URL, which can be cut, or go silent."""
+
+    def __init__(self, upstream: str) -> None:
+        parts = urlsplit(upstream)
+        self._upstream = (str(parts.hostname), int(parts.port or 80))
+        self._flows = threading.Event()
+        self._flows.set()
+        super().__init__(self._join)
+
+    def silence(self) -> None:
+        """All connections stay, and nothing comes through any more."""
+        self._flows.clear()
+
+    def close(self) -> None:
+        self._flows.set()
+        super().close()
+
+    def _join(self, near: socket.socket) -> None:
+        with socket.create_connection(self._upstream) as far:
+            self.open.append(far)
+            back = threading.Thread(target=self._forward, args=(far, near), daemon=True)
+            back.start()
+            self._forward(near, far)
+            back.join()
+
+    def _forward(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                self._flows.wait()
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
 
 
 class NodeUnderTest:

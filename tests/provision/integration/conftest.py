@@ -13,7 +13,7 @@ import pytest
 
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
-from tests.support.kubernetes.servers import SERVERS, api_server
+from tests.support.kubernetes.running import SERVERS, api_server
 from tests.support.kubernetes.world import Api
 from tests.support.processes import Ansible
 from tests.support.provision import World

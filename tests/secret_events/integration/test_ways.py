@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from tests.secret_events.integration.listener import Listener
 from tests.support.login import TlsFront
 from tests.support.secret_events.api_server import TOKEN, ApiServer
-from tests.support.secret_events.source import running, token_file
+from tests.support.secret_events.source import Listener, running, token_file
 
 pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
 

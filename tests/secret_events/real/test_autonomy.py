@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from tests.lab.session import kubernetes
-from tests.secret_events.integration.listener import Listener
 from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.proxy import FaultProxy
 from tests.support.kubernetes.world import KEY, TYPE, Api, auth, docker_config, encoded, held
 from tests.support.rulebook import Rulebook, rulebook
+from tests.support.secret_events.source import Listener
 
 pytestmark = pytest.mark.real("go", "java")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.session import STAND_IN
-from tests.support.kubernetes.servers import api_server
+from tests.support.kubernetes.running import api_server
 from tests.support.kubernetes.world import Api
 from tests.tools.env import ROOT
 

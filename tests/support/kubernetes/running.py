@@ -2,20 +2,27 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Running a task's function in this process, with parameters validated as Ansible validates them."""
+"""Running a task's function in this process, and the API servers that integration tests run it against."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any
 
+import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
+from tests.lab.session import REAL, STAND_IN, kubernetes
+from tests.support.kubernetes.proxy import FaultProxy
+from tests.support.kubernetes.world import Api
 
 # The real delays of 1 s and more would only make the tests slow.
 FAST_RETRY = {"tries": 5, "delay": 0.01, "max_delay": 0.02}
+SERVERS = [pytest.param(STAND_IN, id="stand-in"), pytest.param(REAL, id="real", marks=pytest.mark.real("go"))]
 
 
 def run_task(
@@ -28,3 +35,12 @@ def run_task(
     assert not validated.error_messages, validated.error_messages
     result: dict[str, Any] = task.run(validated.validated_parameters, check_mode=check_mode, diff=diff)
     return result
+
+
+@contextmanager
+def api_server(kind: str) -> Iterator[Api]:
+    """The stand-in, in this process, or the real control plane that tests share."""
+    with ExitStack() as stack:
+        env = stack.enter_context(kubernetes(kind))
+        proxy = stack.enter_context(FaultProxy(env.url, env.ca_file))
+        yield Api(proxy, env.token, env.viewer_token, real=env.kind == REAL)

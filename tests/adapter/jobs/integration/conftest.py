@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.adapter_jobs.world import World
-from tests.support.kubernetes.servers import SERVERS, api_server
+from tests.support.kubernetes.running import SERVERS, api_server
 from tests.support.kubernetes.world import Api
 
 

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -208,14 +209,26 @@ def _status(code: int) -> Any:
     return {"kind": "Status", "status": "Failure", "code": code, "message": CANARY, "metadata": {}}
 
 
+@contextlib.asynccontextmanager
+async def lines() -> AsyncIterator[asyncio.StreamReader]:
+    """Standard input, which gives lines that are there already without a pause."""
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    transport, _protocol = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    yield reader
+    transport.close()
+
+
 async def _serve(ready: Path) -> None:
     """Write the address into a file, and make a change for each line of standard input: ``NAMESPACE NAME``."""
-    async with ApiServer() as server:
+    async with ApiServer() as server, lines() as reader:
         fresh = ready.with_suffix(".new")
         fresh.write_text(server.url)
         fresh.replace(ready)
-        while line := await asyncio.to_thread(sys.stdin.readline):
-            server.change(*line.split())
+        while line := await reader.readline():
+            server.change(*line.decode().split())
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ class _Module(QuietModule):
     """A module whose errors about its arguments do not quote them."""
 
     is_validated = False
+    _given: Mapping[str, Any]
 
     def __init__(self, argument_spec: dict[str, Any], **kwargs: Any) -> None:
         try:
@@ -67,7 +68,17 @@ class _Module(QuietModule):
         except _BREAKS:
             self.is_validated = True
             self.fail_json(msg=_argument_error(_UNNAMED, self.params, argument_spec))
+        # Ansible accepts more, such as false for a number.
+        problem = _misfit(self._given, argument_spec)
+        if problem is not None:
+            self.is_validated = True
+            self.fail_json(msg=problem + wrong_targets(self._given, argument_spec))
         self.no_log_values -= public_texts(argument_spec, self.params)
+
+    def _load_params(self) -> None:
+        """Also keep the arguments as they were given: Ansible replaces them with converted ones."""
+        super()._load_params()
+        self._given = dict(self.params)
 
     def fail_json(self, msg: Any, **kwargs: Any) -> NoReturn:
         """Fail as AnsibleModule does, but without quoting arguments."""

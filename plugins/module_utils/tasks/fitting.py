@@ -6,7 +6,7 @@
 
 Ansible's own validation says "dictionary requested" without the option, quotes values, lets a required option
 be null, and makes strings of mappings. This module reads the same argument specs and converts as Ansible
-does, but a list, a mapping or a boolean never becomes a string.
+does, but a list, a mapping or a boolean never becomes a string, and a boolean never a number or a list.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ansible.module_utils.common.validation import (
 )
 
 from ..model.errors import ConfigurationError
+from ..model.limits import LIMITS
 from ..model.naming import allows
 from ..model.shown import is_name, quoted
 from ..workflows.options import exclusive, identities
@@ -41,6 +42,8 @@ _TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
     "int": (int, check_type_int, "a whole number"),
     "list": (list, check_type_list, "a list"),
 }
+# Python counts true as 1 and false as 0, and Ansible converts them. "destroy_after: false" would destroy at once.
+_NOT_BOOLEAN = ("float", "int", "list")
 # Keys of a list's spec that concern its elements.
 _OF_ELEMENTS = ("options", "mutually_exclusive", "required_one_of")
 
@@ -73,6 +76,10 @@ def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True) ->
         value = _string(name, value, spec.get("choices") or ())
     else:
         wanted, convert, described = _TYPES[kind]
+        if isinstance(value, bool) and kind in _NOT_BOOLEAN:
+            limit = LIMITS.get(name)
+            described = limit.text if limit else described
+            raise ConfigurationError(f"{name} must be {described}, not true or false")
         if not isinstance(value, wanted):
             try:
                 value = convert(value)

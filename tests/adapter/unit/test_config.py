@@ -423,6 +423,8 @@ def test_replaced_by_nothing_is_the_same() -> None:
     [
         ({"batch_size": "0"}, "batch_size must be a whole number from 1 to 1000"),
         ({"batch_size": _SECRET}, "batch_size must be a whole number"),
+        ({"batch_size": True}, "batch_size must be a whole number from 1 to 1000"),
+        ({"batch_window": True}, "batch_window must be a duration such as 10s or 1m30s"),
         ({"batch_window": "soon"}, "batch_window must be a duration such as 10s or 1m30s"),
         ({"batch_window": "nan"}, "batch_window must be a duration above 0s"),
         ({"api_flavour": "both"}, "api_flavour must be one of current, contract"),

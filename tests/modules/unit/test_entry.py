@@ -40,6 +40,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"hyperfleet": 7411}, "hyperfleet"),
     ({"concurrency": float("inf")}, "concurrency"),
     ({"retry": {"tries": float("inf")}}, "retry.tries"),
+    ({"retry": {"tries": True}}, "retry.tries"),
+    ({"timeout": False}, "timeout"),
+    ({"targets": [GOOD, {"id": "b", "source": {"file": "7411"}}], "concurrency": True}, "concurrency"),
     ({"source": {"kubernetes": 7411}}, "source.kubernetes"),
     ({"layers": [{"name": "a", "source": {"env": "A"}}, {"name": "b", "source": 7411}]}, "layers[1].source"),
     ({"targets": [GOOD, {"id": "b", "source": 7411}]}, "targets[1].source"),
@@ -67,9 +70,7 @@ def test_what_breaks_validation_is_named_and_not_quoted(arguments: dict[str, Any
     assert "7411" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "option"), [WRONG[1], WRONG[6], WRONG[10]], ids=["mapping", "number", "target"]
-)
+@pytest.mark.parametrize(("arguments", "option"), [WRONG[1], WRONG[6], *WRONG[8:11], WRONG[-1]])
 def test_in_a_process_of_its_own_too(arguments: dict[str, Any], option: str) -> None:
     done = in_a_process(module.__name__, arguments)
     told = json.loads(done.stdout)

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import LIMITS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
@@ -24,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.fitti
 )
 
 OPTIONS: dict[str, Any] = {**k8s_pull_secret.target_options(), **gcp_pull_secret.target_options()}
+NOT_BOOLEAN = "not true or false"
 PLACES = "inline, file, env, kubernetes, gcp, hyperfleet"
 WORDS = [
     *("inline", "file", "env", "kubernetes", "gcp", "hyperfleet", "field", "source", "name", "namespace"),
@@ -79,6 +81,17 @@ def test_what_fits_is_taken_by_ansible_too_and_becomes_the_same(option: str, val
         ("retention", {"keep": None}, "retention.keep is null; give it a value"),
         ("retention", {"keep": "example-password"}, "retention.keep must be a whole number"),
         ("retention", {"keep": float("inf")}, "retention.keep must be a whole number"),
+        (
+            "retention",
+            {"keep": True},
+            f"retention.keep must be {LIMITS['retention.keep'].text}, {NOT_BOOLEAN}",
+        ),
+        (
+            "retention",
+            {"keep": 1, "destroy_after": False},
+            f"retention.destroy_after must be a number of seconds from 0 to 315360000, {NOT_BOOLEAN}",
+        ),
+        ("service_accounts", True, f"service_accounts must be a list, {NOT_BOOLEAN}"),
         ("source", "example-password", f"source must be a mapping with one of {PLACES}"),
         ("source", {}, f"source must be a mapping with one of {PLACES}"),
         ("source", {"field": "a"}, f"source must be a mapping with one of {PLACES}"),

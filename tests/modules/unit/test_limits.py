@@ -122,6 +122,11 @@ def called(spec: dict[str, Any], parts: tuple[str, ...]) -> str:
     return text
 
 
+def called_in_full(spec: dict[str, Any], parts: tuple[str, ...]) -> str:
+    """The option as messages about types name it: with ``targets[0]`` in front."""
+    return ("targets[0]." if parts[0] == "targets" else "") + called(spec, parts)
+
+
 NUMBERS = [(name, parts) for name in NEEDED for parts in options(spec_of(name), "int", "float")]
 # The paths of a target are tested as the task's own.
 PATHS = [
@@ -160,6 +165,17 @@ def test_a_number_out_of_bounds_is_refused_by_name(name: str, parts: tuple[str, 
     said = f"{called(spec_of(name), parts)} must be {limit.text}"
     for value in values:
         assert refusal(name, parts, value) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"), [pytest.param(*one, id=f"{one[0]}-{'.'.join(one[1])}") for one in NUMBERS]
+)
+@pytest.mark.parametrize("value", [True, False])
+def test_a_boolean_is_no_number(name: str, parts: tuple[str, ...], value: bool) -> None:
+    """False would be 0: ``destroy_after: false`` would destroy versions at once."""
+    found = refusal(name, parts, value)
+    assert found.startswith(called_in_full(spec_of(name), parts) + " must be a ")
+    assert found.partition("; in target")[0].endswith(", not true or false")
 
 
 @pytest.mark.parametrize(

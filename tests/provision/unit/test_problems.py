@@ -73,6 +73,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         "it has both source and layers",
     ),
     ({"retention": 5}, "retention must be a mapping with keep, disable, destroy_after"),
+    (
+        {"retention": {"keep": 1, "destroy_after": False}},
+        "retention.destroy_after must be a number of seconds from 0 to 315360000, not true or false",
+    ),
+    (
+        {"retention": {"keep": True}},
+        "retention.keep must be a number from 1 to 2147483647, not true or false",
+    ),
     ({"retention": {"keep": 0}}, "retention.keep must be a number from 1 to 2147483647"),
     (
         {"replication_policy": "user_managed"},

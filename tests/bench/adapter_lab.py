@@ -100,7 +100,7 @@ class AdapterLab:
     # -- the world ----------------------------------------------------------------------------
 
     def config(self, path: Path, *, port: int, execution: str) -> Path:
-        """The AdapterConfig: seed 002's preconditions, a real adapter's defaults."""
+        """The AdapterConfig: the adapter contract's preconditions, a real adapter's defaults."""
         spec = {
             "adapterType": "pullsecret",
             "hyperfleetAPI": {"url": self.hyperfleet, "timeout": "30s"},

@@ -60,7 +60,7 @@ def _code(entry: dict[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of the seed's timeline.
+    """One line of the adapter contract's timeline.
 
     :param seed: its seconds there; :param at: when it happened here, seconds since 1970.
     :param precision: what may have to be added to that, where only whole seconds are told.
@@ -124,7 +124,7 @@ def timeline(world: World, published: float, reported: float) -> list[Step]:
 
 
 def table(steps: list[Step]) -> Iterator[str]:
-    """Lines: the seed's seconds, ours, what."""
+    """Lines: the contract's seconds, ours, what."""
     first = steps[0].at - steps[0].seed
     yield "seed    here"
     for step in steps:

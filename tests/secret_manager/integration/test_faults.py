@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every way that a call can fail, at every call that the module makes (seed 003, "Error Handling")."""
+"""Every way that a call can fail, at every call that the module makes (the job contract, "Error Handling")."""
 
 from __future__ import annotations
 

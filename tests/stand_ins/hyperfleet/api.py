@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The routes: from a request to (status, document), without HTTP.
 
-Today's form answers by default; the seed documents' form (`flavour="seed"`) has POST statuses, answered
+Today's form answers by default; the adapter contract's form (`flavour="seed"`) has POST statuses, answered
 200 or 201 and never discarded silently, camelCase in reports, and `status.adapters` on the cluster.
 """
 
@@ -143,7 +143,7 @@ class Api:
         return (204, None) if report is None else (201, self._shown_report(report))
 
     def _shown(self, cluster: dict[str, Any]) -> dict[str, Any]:
-        """The cluster, in the seed's form with what each adapter said."""
+        """The cluster, in the contract's form with each adapter's report."""
         if not self._seed:
             return cluster
         adapters = {}

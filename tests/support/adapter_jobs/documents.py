@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-# Seed 002, "Configuration (via AdapterConfig)", as it is there.
+# The adapter contract, "Configuration (via AdapterConfig)", as it is there.
 SEED_EXAMPLE = """\
 apiVersion: hyperfleet.redhat.com/v1alpha1
 kind: AdapterConfig

@@ -95,7 +95,9 @@ options:
         description: URL of an API server, in place of a kubeconfig.
         type: str
       api_key:
-        description: Bearer token for O(kubernetes.host).
+        description:
+          - Bearer token. It replaces the user of a kubeconfig and the service account of a pod.
+          - It is not used for a target's own context or kubeconfig.
         type: str
       ca_cert:
         description:

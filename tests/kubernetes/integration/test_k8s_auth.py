@@ -129,6 +129,22 @@ def test_the_order_is_option_then_variable_then_kubeconfig(
     assert "failed" not in put(namespace)
 
 
+@pytest.mark.parametrize("by_option", [True, False])
+def test_an_api_key_replaces_the_user_of_a_kubeconfig(
+    by_option: bool, api: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(api.kubeconfig(tmp_path / "admin")))
+
+    def with_key(key: str) -> dict[str, Any]:
+        if by_option:
+            return put(namespace, kubernetes={"api_key": key})
+        monkeypatch.setenv("K8S_AUTH_API_KEY", key)
+        return put(namespace)
+
+    assert "Unauthorized" in with_key("example-wrong-token")["msg"]
+    assert "failed" not in with_key(api.token)
+
+
 def test_credentials_are_in_no_result(
     api: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,6 +118,8 @@ def test_a_host_is_in_place_of_a_kubeconfig() -> None:
         ({}, {"kubeconfig": "/own"}),
         ({}, {"context": "own"}),
         ({"host": "https://task", "api_key": "t"}, {"context": "own"}),
+        ({"api_key": "t"}, {"context": "own"}),
+        ({"kubeconfig": "/task", "api_key": "t"}, {"kubeconfig": "/own"}),
     ],
 )
 def test_options_for_one_server_do_not_apply_to_another(options: dict[str, str], own: dict[str, str]) -> None:
@@ -152,8 +154,11 @@ def test_a_token_may_be_in_the_environment_and_the_host_an_option() -> None:
     assert (connection.api_key, connection.validate_certs) == (SECRET, False)
 
 
-def test_the_option_api_key_is_for_a_host() -> None:
-    assert made({"api_key": "t", "kubeconfig": "/k"}, {}).api_key is None
+def test_the_option_api_key_is_used_with_any_server() -> None:
+    """It was ignored without a host, and a wrong token succeeded with the rights of the kubeconfig's user."""
+    assert made({"api_key": "t"}, {}).api_key == "t"
+    assert made({"api_key": "t", "kubeconfig": "/k"}, {}).api_key == "t"
+    assert made({"api_key": "t", "context": "a"}, {}).api_key == "t"
     assert made({"api_key": "t"}, HOST).api_key == "t"
 
 
@@ -174,9 +179,9 @@ def test_the_option_api_key_is_in_place_of_all_credentials(options: dict[str, st
     assert (connection.host, connection.ca_cert) == (options.get("host", "https://a"), "/ca")
 
 
-def test_an_api_key_without_a_host_takes_no_credentials_away() -> None:
+def test_the_option_api_key_is_in_place_of_the_variable_with_a_kubeconfig_too() -> None:
     connection = made({"api_key": "t"}, {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_API_KEY": SECRET})
-    assert connection.api_key == SECRET
+    assert (connection.kubeconfig, connection.api_key) == ("/k", "t")
 
 
 def test_a_variable_takes_the_place_of_a_kubeconfigs_user() -> None:

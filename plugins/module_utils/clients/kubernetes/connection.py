@@ -130,12 +130,13 @@ def kubernetes_connection(
     ``K8S_AUTH_*`` are the defaults, unless ``k8s_auth`` is false among the options: the job contract lists
     every variable that it reads.
 
-    :param context: a target's own. If it or ``kubeconfig`` is set, the task's ``host`` and its token and
-        certificate are not used, because they are for another cluster.
+    :param context: a target's own. If it or ``kubeconfig`` is set, the task's token, and its ``host`` with
+        its certificate, are not used, because they are for another cluster.
     :raises ConfigurationError: a variable cannot be used.
     """
-    if (context or kubeconfig) and options.get("host"):
-        options = {name: value for name, value in options.items() if name not in _ABOUT_HOST}
+    if context or kubeconfig:
+        others = _ABOUT_HOST if options.get("host") else ("api_key",)
+        options = {name: value for name, value in options.items() if name not in others}
     given = {name: options.get(name) for name in ("host", "api_key", "ca_cert", "validate_certs")}
     given["kubeconfig"] = kubeconfig or options.get("kubeconfig")
     given["context"] = context or options.get("context")
@@ -144,9 +145,6 @@ def kubernetes_connection(
         environ = _NO_VARIABLES if closed else os.environ
     found = from_environment(environ)
     made = complete(given, found)
-    if given["api_key"] and not made.get("host"):
-        # The option is for a host, and a kubeconfig has its own user.
-        made = complete({**given, "api_key": None}, found)
     verify = made.pop("validate_certs", None)
     return Connection(
         **made,

@@ -87,6 +87,7 @@ def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, 
       names a kubeconfig does not use it: it could lead to another cluster.
     - An option that names a host may take its credentials from the environment, unless the environment has a
       host of its own, to which its credentials and its certificates belong.
+    - A token is used with the server that is chosen: a kubeconfig's, too, in place of its user.
     - An option that gives a token takes the place of all credentials of the environment: an API server looks at
       a client certificate first.
     - Proxies and impersonation are always used: without the latter a run would have more rights than it was

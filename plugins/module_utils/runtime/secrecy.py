@@ -25,7 +25,7 @@ __all__ = ["Mask", "forms_in", "misplaced", "quiet", "unquoted"]
 
 _KEYS = frozenset({"auths", "auth", "password", "identitytoken", "registrytoken"})
 # Names of options and their choices, including misspelt ones.
-_OPTION = re.compile(r"[A-Za-z][a-z_]{0,29}\Z")
+_OPTION = re.compile(r"(k8s_)?[A-Za-z][a-z_]{0,29}\Z")
 _SHORTEST = 6
 _FEW = 8
 

@@ -126,6 +126,11 @@ def test_what_went_unrecognised_once(case: str) -> None:
     assert text in forms_in({"cluster_name": text})
 
 
+@pytest.mark.parametrize("name", ["k8s_secret_name", "k8s_immutable", "secret_name"])
+def test_an_option_with_a_digit_is_named(name: str) -> None:
+    assert misplaced({name: _HARDENING_7["short"]}) == [name]
+
+
 def _names(rng: random.Random) -> list[str]:
     """Names of the real kinds, none of which is a secret."""
 

@@ -202,9 +202,16 @@ def test_files_are_read_once(world: World) -> None:
     ("variables", "said"),
     some(
         [
-            ({"clusters": [], "state": "absent", "adopt": "true"}, "state, adopt: a variable of one cluster"),
+            (
+                {"clusters": [], "state": "absent", "adopt": "true"},
+                "state, adopt: a variable of one cluster has no effect on a list of clusters; set it in each "
+                "cluster, or unset it with an empty string, such as -e state=",
+            ),
             ({"clusters_dir": "../fleet", "cluster_id": "cls-1"}, "cluster_id: a variable of one cluster"),
-            ({"clusters_dir": "../fleet", "source": {"file": "x"}}, "source: a variable of one cluster"),
+            (
+                {"clusters_dir": "../fleet", "source": {"file": "x"}},
+                "with an empty string, such as -e source=",
+            ),
             (
                 {"clusters_dir": "../fleet", "k8s_immutable": False},
                 "k8s_immutable: a variable of one cluster",

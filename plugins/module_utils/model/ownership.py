@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .errors import OwnershipConflict
-from .naming import owner_problem
+from .naming import MANAGED_BY, owner_problem
 
 __all__ = ["foreign"]
 
@@ -42,11 +42,27 @@ def foreign(
         )
     if problem is None or (adopt and not delete):
         return None
-    other_name = f"give this cluster another {name_key}, " if name_key else ""
-    hint = (
+    another_clusters = labels.get("managed-by") == MANAGED_BY and bool(other)
+    hint = (_delete_hint if delete else _write_hint)(name_key, another_clusters)
+    return OwnershipConflict(f"{place} exists but {problem}", hint)
+
+
+def _write_hint(name_key: str | None, another_clusters: bool) -> str:
+    """Say what to do. Another cluster may need its secret, so neither adoption nor deletion is offered."""
+    other_name = f"give this cluster another {name_key}" if name_key else ""
+    if another_clusters:
+        return f"nothing was changed; check the cluster_id{', or ' if other_name else ''}{other_name}"
+    choices = f"{other_name}, or " if other_name else ""
+    return (
+        f"nothing was changed; {choices}take it over with adopt: true on this cluster, "
+        "or delete it if nobody needs it"
+    )
+
+
+def _delete_hint(name_key: str | None, another_clusters: bool) -> str:
+    if another_clusters:
+        return f"nothing was deleted; check the cluster_id{f' and the {name_key}' if name_key else ''}"
+    return (
         "nothing was deleted; with state: absent, only what this collection owns is deleted, even with "
         "adopt: true; first take it over with state: present and adopt: true, or delete it by hand"
-        if delete
-        else f"nothing was changed; delete it, {other_name}or take it over with adopt: true (-e adopt=true)"
     )
-    return OwnershipConflict(f"{place} exists but {problem}", hint)

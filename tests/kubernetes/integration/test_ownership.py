@@ -19,7 +19,9 @@ THEIRS = docker_config(quay_io="theirs")
 FOREIGN = [
     pytest.param({}, "no label managed-by", id="unlabelled"),
     pytest.param({"managed-by": "someone"}, "managed by someone", id="another manager"),
-    pytest.param({"managed-by": "hyperfleet", "cluster-id": "cls-9"}, "cls-9", id="another cluster"),
+    pytest.param(
+        {"managed-by": "hyperfleet", "cluster-id": "cls-9"}, "belongs to cluster cls-9", id="another cluster"
+    ),
     pytest.param({"managed-by": "hyperfleet"}, "no label cluster-id", id="no cluster"),
 ]
 
@@ -45,7 +47,10 @@ def test_a_secret_of_another_owner_is_not_written(
         (failure,) = result["failed_targets"]
         assert failure["kind"] == "ownership"
         assert said in failure["msg"]
-        assert "adopt" in failure["msg"]
+        another_clusters = said.startswith("belongs to")
+        assert ("adopt: true on this cluster" in failure["msg"]) is not another_clusters
+        assert ("delete it" in failure["msg"]) is not another_clusters
+        assert "give this cluster another k8s_secret_name" in failure["msg"]
         assert result["changed"] is False
     assert api.writes() == []
     assert api.secret(namespace, NAME) == before
@@ -93,9 +98,13 @@ def test_absent_leaves_a_secret_of_another_owner(
         result = run(**absent, service_accounts=accounts)
         assert result["failed_targets"][0]["kind"] == "ownership"
         assert said in result["msg"]
-        assert "state: present and adopt: true" in result["msg"]
+        assert (
+            "check the cluster_id and the k8s_secret_name"
+            if said.startswith("belongs to")
+            else "state: present and adopt: true"
+        ) in result["msg"]
     assert api.writes() == [], "the service accounts keep their references"
-    # Follow the advice in the message.
+    # Adoption, then deletion.
     run(**desired(namespace, adopt=True))
     assert run(**absent)["targets"][0]["actions"] == ["deleted"]
 

@@ -204,7 +204,6 @@ def test_files_are_read_once(world: World) -> None:
         [
             (
                 {"clusters": [], "state": "absent", "adopt": "true"},
-                "state, adopt: a variable of one cluster has no effect on a list of clusters; set it in each "
                 "cluster, or unset it with an empty string, such as -e state=",
             ),
             ({"clusters_dir": "../fleet", "cluster_id": "cls-1"}, "cluster_id: a variable of one cluster"),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 __all__ = ["Credential", "Decoded", "decode", "encode", "go_kubelet", "go_standard"]
 
 _ALPHABET = re.compile(r"([A-Za-z0-9+/]*)(={0,2})")
-_URL_SAFE = re.compile(r"[A-Za-z0-9_-]*={0,2}")
+_URL_SAFE = str.maketrans("-_", "+/")
 _LINE_BREAKS = str.maketrans("", "", "\r\n")
 
 
@@ -95,11 +95,18 @@ def decode(auth: str) -> Decoded:
         return Decoded(None, _decode(text), True, line_breaks)
     if any(char.isspace() for char in text):
         error = "auth-whitespace"
-    elif _URL_SAFE.fullmatch(text) and ("-" in text or "_" in text):
+    elif _is_url_safe(text):
         error = "auth-url-safe"
     else:
         error = "auth-not-base64"
     return Decoded(error, b"", False, line_breaks)
+
+
+def _is_url_safe(text: str) -> bool:
+    """Whether a text that is not standard base64 is ``user:password`` in URL-safe base64."""
+    standard = text.translate(_URL_SAFE)
+    is_mixed = "+" in text or "/" in text
+    return not is_mixed and (_is_padded(standard) or _is_raw(standard)) and b":" in _decode(standard)
 
 
 def encode(content: bytes) -> str:

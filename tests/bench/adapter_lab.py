@@ -27,7 +27,7 @@ from tests.bench.lab import ROOT, connect
 from tests.lab.control_plane.cluster import ControlPlane
 from tests.lab.rabbitmq import RabbitMQ, rabbitmq
 from tests.lab.supervisor import Supervisor, wait_for_file
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.adapter_events.source import cloud_event
 
 NAMESPACE = "hyperfleet-system"

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.figures import Goal, conclude
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes import KubernetesLab
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.job.around import REQUIRED, give_packages, start
 from tests.support.job.program import Program

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from tests.lab.control_plane.cluster import ControlPlane
 from tests.lab.supervisor import Supervisor, wait_for_file
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 
 ROOT = Path(__file__).resolve().parents[2]
 _THREADS = 8

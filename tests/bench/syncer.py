@@ -27,7 +27,7 @@ from typing import Any
 from tests.bench.figures import Goal, conclude, spread, stamp
 from tests.bench.lab import connect
 from tests.lab.session import REAL, STAND_IN, kubernetes
-from tests.stand_ins.kubernetes.kubeconfig import Cluster
+from tests.stand_ins.kubeconfig import Cluster
 from tests.support.login import TlsFront
 from tests.support.syncer_tree import build_tree
 

@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from tests.docs.world import World, auths, config
+from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of, write_kubeconfig
 from tests.stand_ins.kubernetes.hypershift import hosted_control_plane
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, kubeconfig_of, write_kubeconfig
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.kubernetes.store import Event
 from tests.support.kubernetes.world import encoded

@@ -20,8 +20,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision i
     gcp_targets,
     kubernetes_targets,
 )
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes import KubernetesLab
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support import doc_tables as tables

@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.docs.examples import Example, below
 from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.secret_manager.lab import SecretManagerLab

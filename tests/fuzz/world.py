@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.fuzz.bases import HOSTED
 from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.lab import ADMIN_TOKEN, KubernetesLab
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
 from tests.support.secrecy.canary import Canary

@@ -16,7 +16,7 @@ from typing import Any
 from tests.lab.control_plane.cluster import ControlPlane
 from tests.lab.control_plane.lease import keep
 from tests.lab.supervisor import LabError, Supervisor, locked, wait_for_file, write_private
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 
 ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = ROOT / ".lab"

@@ -18,8 +18,8 @@ from tests.lab.nodes.api import ApiError, wait_until
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.node import Node
 from tests.lab.supervisor import LabError
+from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of
 from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, kubeconfig_of
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import encoded
 from tests.support.rulebook import prepare

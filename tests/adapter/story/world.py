@@ -22,7 +22,7 @@ from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.supervisor import free_ports
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.hyperfleet.api import Request
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.processes import Ansible
 from tests.support.rulebook import prepare

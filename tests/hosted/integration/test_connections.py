@@ -22,8 +22,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.hosted.integration.world import OURS, World
+from tests.stand_ins.kubeconfig import write_kubeconfig
 from tests.stand_ins.kubernetes.hypershift import BASE
-from tests.stand_ins.kubernetes.kubeconfig import write_kubeconfig
 from tests.stand_ins.metadata_server import ADDRESS, metadata_server
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import docker_config, encoded

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 
 _VERSION = "client.authentication.k8s.io/v1"
 

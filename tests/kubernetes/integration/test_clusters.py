@@ -18,7 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import ONE, TWO
 from tests.lab.session import STAND_IN
-from tests.stand_ins.kubernetes.kubeconfig import write_kubeconfig
+from tests.stand_ins.kubeconfig import write_kubeconfig
 from tests.support.kubernetes.running import api_server, run_task
 from tests.support.kubernetes.world import Api, held
 

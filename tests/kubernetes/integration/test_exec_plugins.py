@@ -28,7 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_here
 from tests.kubernetes.integration.plugins import exec_kubeconfig
 from tests.kubernetes.integration.test_secret import ONE
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import Api
 

@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
     k8s_pull_secret,
 )
 from tests.kubernetes.integration.test_secret import NAME, ONE, desired
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import Api, held
 from tests.support.login import TlsFront

@@ -17,7 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
     k8s_pull_secret,
 )
 from tests.kubernetes.integration.test_secret import ONE
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import Api
 from tests.support.yaml_bombs import MERGES

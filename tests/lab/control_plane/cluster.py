@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.lab.control_plane import files
 from tests.lab.control_plane.build import build
 from tests.lab.supervisor import LabError, Supervisor, free_ports, locked, write_private
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 # A server is stopped before those it depends on.

@@ -15,7 +15,7 @@ from tests.lab.control_plane.cluster import State
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.registry import REGISTRY
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 
 PAUSE = "lab.test/pause:1"
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.metadata_server import ADDRESS, metadata_server
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 from tests.support.secret_events.source import Source, running

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.lab.session import kubernetes
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.proxy import FaultProxy
 from tests.support.kubernetes.world import KEY, TYPE, Api, auth, docker_config, encoded, held
 from tests.support.rulebook import Rulebook, rulebook

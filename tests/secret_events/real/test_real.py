@@ -22,7 +22,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
 from tests.lab.session import KubernetesEnv, kubernetes
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.proxy import FaultProxy
 from tests.support.kubernetes.world import Api, docker_config, encoded
 from tests.support.secret_events.source import running

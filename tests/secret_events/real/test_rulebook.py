@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.rulebook import rulebook
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 
 from tests.stand_ins.certificate import write_certificate
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.api import Api
 from tests.stand_ins.kubernetes.faults import CallLog, FaultTable
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.routing import ADMINS, User
 from tests.stand_ins.kubernetes.store import Store
 from tests.stand_ins.kubernetes.wire import Connection, World

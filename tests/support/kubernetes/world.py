@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.stand_ins.client import ask
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.faults import CallLog, FaultTable
-from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.proxy import FaultProxy
 
 KEY = ".dockerconfigjson"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ansible on the lab's nodes: the connection plugin reaches them, and never the host."""
+"""Ansible on the lab's nodes: the connection plugin reaches the nodes and never the host."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lab's hosted cluster is a real one: nodes join, pods run, the private registry keeps others out."""
+"""The lab's hosted cluster: nodes join, pods run, and the private registry requires a login."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONFIG_JSON = "/var/lib/kubelet/config.json"
 
 
 def refused(cluster: ClusterLab, pod: str) -> str:
-    """Wait until the kubelet has said that it cannot pull; return its words."""
+    """Wait until kubelet reports that it cannot pull the image; return its message."""
 
     def probe() -> str | None:
         reason, message = cluster.waiting_reason(pod) or ("", "")
@@ -44,7 +44,7 @@ def running(cluster: ClusterLab, pod: str) -> None:
 
 
 def machine_id(cluster: ClusterLab, node: Node) -> str:
-    """What the kubelet told of the node, a new thing at each first boot."""
+    """The machine id that kubelet reports; a new one at each first boot."""
     return str(cluster.api.get(f"/api/v1/nodes/{node.name}")["status"]["nodeInfo"]["machineID"])
 
 
@@ -97,7 +97,7 @@ def test_the_scheduler_and_the_controllers_work(cluster: ClusterLab) -> None:
 
 
 def test_pods_reach_the_api_at_its_service_address(cluster: ClusterLab) -> None:
-    """From a pod's own network, as pid 1 of its namespaces sees it."""
+    """The request comes from the pod's own network namespace."""
     cluster.registry.set_account("tenant", "example-password")
     write_config(cluster, cluster.nodes[0], "example-password")
     cluster.run_pod("caller", cluster.push_small_image("private/app:4"), node="node-1")

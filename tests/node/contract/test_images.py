@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Images that the lab builds run on its nodes."""
+"""The images that the lab builds run on its nodes."""
 
 from __future__ import annotations
 

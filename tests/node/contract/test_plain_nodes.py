@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lab's plain nodes: they are real, apart from each other and the host, and leave nothing."""
+"""The lab's plain nodes run systemd, are isolated from each other and the host, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNIT = "[Service]\nType=exec\nExecStart=/bin/sleep infinity\n"
 
 
 def leaves_nothing(lab: NodeLab, processes: set[int]) -> bool:
-    """Whether nothing carries the lab's number any more."""
+    """Whether no process, control group or file of this lab is left."""
     groups = [root / lab.group for root in cgroups.hierarchies()]
     assert not lab.directory.exists()
     assert not mounts_below(lab.directory)
@@ -91,7 +91,7 @@ def test_a_node_is_given_as_it_was_first(node: Node, plain_nodes: object) -> Non
 
 
 def test_a_masked_units_link_does_not_lead_to_the_host(node: Node) -> None:
-    """On the host the link's target is the host's /dev/null."""
+    """The link's target /dev/null must not be resolved on the host."""
     node.run(["systemctl", "mask", "kubelet.service"], check=True)
     node.install_unit("kubelet.service", UNIT)
     assert node.show("kubelet.service", "LoadState") == {"LoadState": "loaded"}
@@ -133,7 +133,7 @@ def test_what_a_killed_process_left_is_ended() -> None:
     process.wait()
     process.stdout.close()
     assert processes
-    assert all(map(is_running, processes)), "they live on without their owner"
+    assert all(map(is_running, processes)), "must survive their owner"
     ended = subprocess.run(
         [sys.executable, "-m", "tests.lab.nodes", "down"],
         cwd=ROOT,

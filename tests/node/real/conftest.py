@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Real nodes, one or three, that the module is run against."""
+"""One or three real nodes for the module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def world(node: Node, ansible: Ansible, tmp_path: Path) -> World:
 
 @pytest.fixture
 def pair(nodes: list[Node], ansible: Ansible, tmp_path: Path) -> World:
-    """Two nodes for the two ways of asking systemd: the first over D-Bus, the second by systemctl."""
+    """Two nodes: the module asks the first one's systemd over D-Bus and the second one's with systemctl."""
     world = World(nodes[:2], ansible, tmp_path)
     world.give_jeepney()
     return world

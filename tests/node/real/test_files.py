@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""File systems and files that will not be written, and two that write at once, on real nodes."""
+"""Files and file systems that cannot be written, and concurrent writers, on real nodes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_full_disk(world: World) -> None:
     assert "No space left on device" in refused(world, "quay.io")["msg"]
     assert world.node.read(FILE) == before
     assert world.beside() == ["config.json", "full"]
-    # Room for some of what is written, and not for all of it.
+    # Room for a part of what is written.
     for pages in range(1, 6):
         script = (
             f"rm {DIRECTORY}/full; head -c $(( (12 - {pages}) * 4096 )) /dev/zero > {DIRECTORY}/full || true"
@@ -95,7 +95,7 @@ def test_another_run_that_does_not_end(world: World) -> None:
 
 
 def test_two_writers_at_once(world: World) -> None:
-    """Two runs with different pull secrets, and somebody who does not know our lock."""
+    """Two runs with different pull secrets, and another program that ignores our lock."""
     world.install()
     script = (
         "import json, os, sys, time\n"
@@ -122,7 +122,9 @@ def test_two_writers_at_once(world: World) -> None:
             "tasks": [{"name": registry, "hyperfleet.pull_secret.kubelet_auth_sync": options}],
         }
         plays.append(
-            world.ansible.start_playbook([play], flags=["-i", str(world.inventory)])  # both at once
+            world.ansible.start_playbook(
+                [play], flags=["-i", str(world.inventory)]
+            )  # runs on both nodes at once
         )
     world.node.run(["python3", "/root/theirs.py"], check=True)
     for running in plays:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""kill -9 before each step of the node's work on a real node: its systemd over D-Bus, its directory.
+"""kill -9 before each step of the work on a real node, with its systemd over D-Bus and its directory.
 
-The steps are those of ``tests/node/unit/story.py``; ``tests/node/unit/test_killed.py`` has the other
-stories, such as a roll-back.
+The steps are those of ``tests/node/unit/story.py``. ``tests/node/unit/test_killed.py`` has the other stories,
+such as a rollback.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tests.node.world import DIRECTORY, FILE, UNIT, World
 
 pytestmark = pytest.mark.real("nodes")
 
-# In the tree, where it is seen from outside, too.
+# In the node's directory, which the test can also read from outside.
 _STARTED_WITH = "/root/started-with"
-# Quick to start, as that happens hundreds of times.
+# A quick start, because it happens hundreds of times.
 _KUBELET = f"""[Service]
 Type=notify
 NotifyAccess=all
@@ -36,12 +36,12 @@ ExecStart=/bin/sh -c 'cp {FILE} {_STARTED_WITH}; systemd-notify --ready; exec sl
 
 
 def _seen(world: World, path: str) -> Path:
-    """The node's file, from outside."""
+    """The path of the node's file on the host."""
     return world.node.root / path.lstrip("/")
 
 
 class RealKubelet(OverDBus, Stepping):
-    """A restart has three steps: the request, its job, and what comes of it."""
+    """A restart has three steps: the request, systemd's job, and its result."""
 
     def __init__(self, world: World) -> None:
         super().__init__(Clock())
@@ -58,7 +58,7 @@ class RealKubelet(OverDBus, Stepping):
 
     def _signal(self, *args: Any) -> Any:
         if self._waits:
-            # systemd has been asked and is at work.
+            # systemd has received the request and works on it.
             self._waits = False
             self.before_step()
         return super()._signal(*args)
@@ -71,7 +71,7 @@ class RealKubelet(OverDBus, Stepping):
 
 
 class OnNode(Story):
-    """The node's directory is emptied for each step; the kubelet of the step before goes on."""
+    """Empties the node's directory for each step. Kubelet keeps running from one step to the next."""
 
     OPTIONS: ClassVar[dict[str, Any]] = {"healthz": "", "attempts": 1, "window": 0.0, "ready_timeout": 5.0}
 
@@ -95,4 +95,4 @@ def test_every_step(world: World, monkeypatch: pytest.MonkeyPatch, way: str) -> 
     world.everywhere("systemctl", "start", UNIT)
     monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={world.node.bus_dir}/system_bus_socket")
     steps = kill_at_every_step(OnNode(world, way, OLD), NEW, "in-sync")
-    assert steps > 30, "the steps were not seen"
+    assert steps > 30, "too few steps"

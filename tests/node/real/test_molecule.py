@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The scenarios of extensions/molecule, as `make molecule` runs them."""
+"""The scenarios of extensions/molecule, run by `make molecule`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ pytestmark = pytest.mark.real("nodes")
 def test_scenario(scenario: str) -> None:
     done = molecule.run(scenario)
     assert done.returncode == 0, done.stdout[-6000:]
-    # Each part has run, and none was left out.
+    # Every part has run.
     for part in ("create", "check", "converge", "idempotence", "verify", "destroy"):
         assert f"{scenario} > {part}: Executed: Successful" in done.stdout

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each outcome of a restart, on real systemds, both ways of asking at once: what is said, and left behind."""
+"""Each outcome of a restart on real nodes, over D-Bus and with systemctl: the result and what is left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.real("nodes")
 
 
 def both(done: Finished) -> list[dict[str, Any]]:
-    """The results of both nodes, which have asked in different ways."""
+    """The results of both nodes."""
     assert_silent(done.output)
     results = done.of("kubelet_auth_sync")
     assert len(results) == 2, done.output
@@ -34,7 +34,7 @@ def well(pair: World, *registries: str, **options: Any) -> list[dict[str, Any]]:
 
 
 def failed(pair: World, *registries: str, **options: Any) -> list[dict[str, Any]]:
-    """The results of a run that has to fail on both."""
+    """The results of a run that must fail on both nodes."""
     done = pair.sync(*(registries or (BAD,)), **options)
     assert [task.status for task in done.tasks] == ["failed"] * 2, done.output
     return both(done)
@@ -104,7 +104,7 @@ def test_a_kubelet_that_does_not_come_up(pair: World, case: Unwell) -> None:
         assert node.run(["stat", "-c", "%a %U", FILE]).stdout == "640 root\n"
     now = kubelets(pair)
     assert states(pair) == {"active"}
-    # Not again until it changes.
+    # It is not tried again until the document changes.
     for held in failed(pair):
         assert held["kind"] == "held"
         assert held["changed"] is False
@@ -127,7 +127,7 @@ def test_a_dependency_that_fails(pair: World) -> None:
         assert "unhealthy with the previous file, too" in result["msg"]
         assert result["restart"]["jobs"] == ["dependency"] * 4
     assert files(pair) == [False] * 2
-    # Once it is mended, the next run brings kubelet up with the file of before.
+    # Once the dependency is back, the next run starts kubelet with the previous file.
     pair.everywhere("touch", "/run/ok")
     assert [held["kind"] for held in failed(pair, "quay.io")] == ["held"] * 2
     assert states(pair) == {"active"}
@@ -145,7 +145,7 @@ def test_a_condition_that_is_not_met(pair: World) -> None:
         assert result["rolled_back"] is True
     assert files(pair) == [False] * 2
     assert states(pair) == {"inactive"}
-    # It was this that stopped it, so the next run brings it back.
+    # Our run stopped it, so the next run starts it.
     pair.everywhere("touch", "/run/allowed")
     failed(pair, "quay.io")
     assert states(pair) == {"active"}
@@ -163,7 +163,7 @@ def test_a_kubelet_that_is_not_running(pair: World) -> None:
 
 
 def test_a_kubelet_that_runs_and_is_not_heard(pair: World) -> None:
-    """Not for a file that it has no part in; and in advance."""
+    """A write that cannot change its health is not blamed; check mode says the same."""
     pair.install()
     pair.put(document("ecr.example"))
     before = kubelets(pair)
@@ -175,7 +175,7 @@ def test_a_kubelet_that_runs_and_is_not_heard(pair: World) -> None:
             )
     assert kubelets(pair) == before
     assert [pair.beside(node) for node in pair.nodes] == [["config.json"]] * 2
-    # One that is down is given the file, wherever it is asked.
+    # A kubelet that is down gets the file, whatever ``healthz`` is set to.
     pair.everywhere("systemctl", "stop", UNIT)
     well(pair, "quay.io", healthz=wrong)
     assert [pair.auths(node) for node in pair.nodes] == [{"ecr.example", "quay.io"}] * 2
@@ -206,7 +206,7 @@ def test_a_concurrent_stop(pair: World) -> None:
     assert "deprecated" not in done.output
     assert states(pair) == {"inactive"}
     assert [pair.auths(node) for node in pair.nodes] == [{"quay.io"}] * 2
-    # Nobody starts what somebody has stopped.
+    # The module does not start a kubelet that somebody has stopped.
     assert [result["changed"] for result in well(pair, "quay.io")] == [False] * 2
     assert states(pair) == {"inactive"}
 
@@ -225,7 +225,7 @@ def test_a_bus_that_is_gone(pair: World) -> None:
     pair.install()
     pair.everywhere("sh", "-c", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket")
     done = pair.sync("quay.io", window=0.5)
-    # systemctl has a door of its own.
+    # systemctl uses a socket of its own.
     refused = [task.result for task in done.tasks if task.status == "failed"]
     assert len(refused) == 1, done.output
     assert "D-Bus cannot be reached" in refused[0]["msg"]
@@ -234,7 +234,7 @@ def test_a_bus_that_is_gone(pair: World) -> None:
 
 @row("the backup is gone when it is needed")
 def test_a_backup_that_is_gone(pair: World) -> None:
-    # systemd leaves it alone, too.
+    # systemd does not restart it either.
     pair.install("unready", extra="Restart=no")
     pair.put(document("ecr.example"))
     with pair.during_the_restart("rm", BACKUP):
@@ -242,7 +242,7 @@ def test_a_backup_that_is_gone(pair: World) -> None:
     for result in results:
         assert "could not be rolled back: its backup is gone" in result["msg"]
     assert [pair.auths(node) for node in pair.nodes] == [{"ecr.example", BAD}] * 2
-    # Kubelet stays as it is, and it is not tried again.
+    # Kubelet stays as it is, and the write is not tried again.
     before = kubelets(pair)
     for held in failed(pair):
         assert (held["kind"], held["changed"]) == ("held", False)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The role and the playbook on three real nodes: handlers, rescue, a roll-out that stops."""
+"""The role and the playbook on three real nodes: handlers, rescue, and a rollout that stops."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_roll_out_and_its_repetition(fleet: World) -> None:
     assert not any(result.get("changed") for result in again.of("kubelet_auth_sync"))
     assert [fleet.kubelet(node) for node in fleet.nodes] == now
 
-    # One node has drifted: that one is named in advance, and no other.
+    # Check mode names the node that has drifted, and no other.
     fleet.nodes[1].write(FILE, json.dumps(document("ecr.example")), 0o600)
     foretold = play(fleet, "quay.io", check=True, node_serial=3).of("kubelet_auth_sync")
     assert sorted(result["actions"] for result in foretold if result.get("actions")) == [
@@ -92,7 +92,7 @@ def test_one_failing_node_of_a_batch_stops_the_roll_out_unless_it_may(
 
 
 def test_what_a_killed_run_left_is_foretold(fleet: World) -> None:
-    """The restart that is still to be made, with a file that is as wanted."""
+    """The file is already as wanted; only the restart is missing."""
     fleet.install()
     written = fleet.sync("quay.io", restart="deferred")
     assert written.code == 0, written.output
@@ -105,7 +105,7 @@ def test_what_a_killed_run_left_is_foretold(fleet: World) -> None:
 
 
 def test_a_run_that_ends_before_kubelets_health_is_checked(fleet: World) -> None:
-    """The first handler has restarted it and found it up; it ends two seconds later, and nobody looks."""
+    """The first handler restarts kubelet and finds it up. Kubelet ends two seconds later, after the run."""
     fleet.install("crash")
     fleet.put(document("ecr.example"))
     assert fleet.sync(BAD, restart="deferred").code == 0
@@ -136,7 +136,7 @@ def test_a_time_that_is_none_is_found_before_the_write(fleet: World, variable: s
 
 
 def test_a_play_with_handlers_of_the_same_names(fleet: World) -> None:
-    """They are not what the role means."""
+    """The role does not notify these handlers."""
     fleet.install()
     before = [fleet.kubelet(node) for node in fleet.nodes]
     source = fleet.directory / "source.json"
@@ -166,13 +166,13 @@ def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
     done = play(fleet, BAD)
     assert done.code != 0
     assert "file and kubelet were rolled back" in done.output
-    # The first is well again with its old file; the others were not touched.
+    # The first node is healthy again with its old file; the others were not touched.
     assert [fleet.auths(node) for node in fleet.nodes] == [{"ecr.example"}] * 3
     assert fleet.kubelet()[0] == "active"
     assert fleet.kubelet() != before[0]
     assert [fleet.kubelet(node) for node in fleet.nodes[1:]] == before[1:]
     assert fleet.ledger()["pending"] is None
-    # What failed is held, and the rescue does not take the good file away.
+    # The version that failed is held, and the rescue does not remove the good file.
     held = play(fleet, BAD, node_serial=1)
     assert "not tried again until it changes" in held.output
     assert fleet.auths() == {"ecr.example"}
@@ -180,7 +180,7 @@ def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
 
 @pytest.mark.parametrize("core", env.ENDS)
 def test_the_rescue_is_reached_with_every_ansible_core(fleet: World, core: str) -> None:
-    """A handler that fails while handlers are flushed in a block: versions count it differently."""
+    """Versions of ansible-core count a handler that fails while a block flushes handlers differently."""
     venv = env.core(core, [], "bare")
     if venv is None:
         pytest.skip(f"no Python here runs ansible-core {core}")

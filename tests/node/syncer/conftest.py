@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A stand-in and its nodes for each test."""
+"""A stand-in API server and its nodes for each test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
 
 @pytest.fixture
 def new_node(cluster: Cluster, tmp_path: Path) -> Iterator[NewNode]:
-    """Makes a node with a syncer that is not started yet."""
+    """Makes a node with a syncer that has not been started."""
     made: list[NodeUnderTest] = []
 
     def make(name: str = "node-1", **environ: Any) -> NodeUnderTest:

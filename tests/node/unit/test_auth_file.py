@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Mode, owner and SELinux label of kubelet's file, and how it is replaced."""
+"""Mode, owner and SELinux label of kubelet's file, and its replacement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ LABEL = b"system_u:object_r:kubelet_var_lib_t:s0\0"
 
 @pytest.fixture
 def label(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """The attribute that stands for the label: SELinux' own, or where that cannot be set a user's."""
+    """The extended attribute that stands for the label: SELinux' own, or a user attribute where that cannot
+    be set.
+    """
     probe = tmp_path / "probe"
     probe.touch()
     for name in (atomic_file.LABEL, "user.selinux"):
@@ -36,7 +38,7 @@ def label(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
         probe.unlink()
         monkeypatch.setattr(atomic_file, "LABEL", name)
         return name
-    # No file system here has attributes: a table in their place.
+    # No file system here supports attributes; a table replaces them.
     table: dict[int, bytes] = {}
 
     def inode(path: str | int) -> int:
@@ -111,7 +113,7 @@ def test_the_owner_is_kept_and_restored(place: Place, monkeypatch: pytest.Monkey
 def test_a_file_that_would_change_its_owner_is_left_alone(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by root without capabilities: nothing is left beside it either."""
+    """Root without capabilities gets this error. No temporary file may be left either."""
     place.put({"auths": {}})
     before = place.path.read_bytes()
     monkeypatch.setattr(auth_file, "_may_chown", lambda: False)

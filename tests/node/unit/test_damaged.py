@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A ledger or a backup that is damaged or gone: never an error that says nothing, never a wrong owner."""
+"""A ledger or a backup that is damaged or missing: every error has a message, and no entry gets a wrong
+owner.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def beside(place: Place, name: str) -> Path:
 
 
 def changed(path: Path, **values: Any) -> None:
-    """Put values into the file as somebody with an editor would: ``previous__uid=7``."""
+    """Set values in the file as an editor would; ``previous__uid=7`` sets a nested one."""
     found = json.loads(path.read_bytes())
     for name, value in values.items():
         *outer, last = name.split("__")
@@ -65,7 +67,7 @@ def test_a_damaged_ledger_counts_as_none(place: Place, data: bytes) -> None:
     (warning,) = result.warnings
     assert "config.json.hyperfleet is not a ledger" in warning
     assert set(place.auths()) == {"ecr.example", "quay.io"}
-    # It is a good one now.
+    # Now it is a good one.
     assert place.sync().apply(config(quay_io="new")).warnings == []
 
 
@@ -183,7 +185,7 @@ def test_a_later_releases_file_is_not_lost(place: Place, name: str) -> None:
 
 
 def test_what_is_written_can_be_read(place: Place) -> None:
-    """Whatever of others was displaced; kubelet is not well with the file of before either."""
+    """Foreign entries were displaced, and kubelet does not come up with the previous file either."""
     odd: dict[str, Any] = {"auth": auth("x")["auth"], "email": "\ud800", "more": [[[[[1.5, None, {}]]]]]}
     place.put(
         {"auths": {"quay.io": odd, "ecr.example": odd}, "credsStore": 7, "HttpHeaders": {"a": 1, "b": "x"}}
@@ -229,7 +231,7 @@ def test_a_roll_back_without_a_backup_is_not_said_to_have_been_made(
     assert "was rolled back" not in result.message
     assert (result.actions, result.rolled_back) == (["written", "restarted"], False)
     assert "quay.io" in place.auths()
-    # It is not restarted with over and over, unless somebody asks for it.
+    # It is not retried until a run requests it.
     held = place.sync().apply(config(quay_io="new"))
     assert (held.state, held.actions, place.systemd.restarts) == ("held", [], 3)
     assert "was rolled back" not in held.message
@@ -256,7 +258,7 @@ def test_a_roll_back_on_request_without_a_backup(
         assert (each.state, each.actions, each.rolled_back) == ("failed", [], False)
         assert each.message == "the file could not be rolled back: its backup is gone"
     assert "quay.io" in place.auths()
-    # What no kubelet was started with is still to be tried.
+    # What no kubelet was started with is still tried.
     assert place.sync().apply(config(quay_io="new")).state == ("held" if tried else "in-sync")
 
 
@@ -312,7 +314,7 @@ def test_a_node_that_was_never_ours_is_left_as_it_is(place: Place, data: bytes) 
 @pytest.mark.parametrize("backup", [False, True])
 @pytest.mark.parametrize("data", NONE.values(), ids=NONE)
 def test_what_could_not_be_understood_is_replaced(place: Place, data: bytes, backup: bool) -> None:
-    """It is kept whole as the previous file; ``absent`` does not put it back."""
+    """The unreadable file becomes the previous file as a whole; ``absent`` does not restore it."""
     place.put(data)
     sync = place.sync(backup=backup)
     (warning,) = sync.apply(config(quay_io="new")).warnings

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What role ``node`` does in tasks of its own: the write, the restart, the watch, and the roll-back.
+"""The separate tasks of the role ``node``: write, restart, watch and rollback.
 
 A run may end between any two of them.
 """
@@ -26,7 +26,7 @@ def write(place: Place) -> SyncResult:
 
 
 def restart(place: Place) -> SyncResult:
-    """The first handler."""
+    """What the first handler does."""
     return place.sync(rollback=False, window=0.0).settle()
 
 
@@ -57,7 +57,7 @@ def test_a_kubelet_that_ends_between_the_handlers_is_not_called_well_by_the_next
     end(written)
     again = write(written)
     assert (again.state, again.needed, again.actions) == ("pending", True, [])
-    # It comes up, and ends again.
+    # It comes up and ends again.
     assert restart(written).actions == ["restarted"]
     end(written)
     assert "auto-restart" in written.sync().verify().message
@@ -67,7 +67,7 @@ def test_a_kubelet_that_ends_between_the_handlers_is_not_called_well_by_the_next
 
 
 def test_a_kubelet_that_is_up_with_the_file_is_watched_by_the_next_run(written: Place) -> None:
-    """It was restarted by the run before: that is no reason not to look at it."""
+    """The previous run restarted it; this run must still watch it."""
     restart(written)
     assert write(written).needed
     found = restart(written)

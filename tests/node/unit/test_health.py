@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What counts as healthy, from healthz and from the unit."""
+"""Kubelet's health, from its healthz endpoint and its unit."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ UP = UnitState("loaded", "active", "running", "success", "2" * 32, 0, True, "not
 
 
 def problem(given: Sequence[UnitState | None], window: float = 2.0) -> tuple[str, float]:
-    """What is wrong when the unit goes through the states, and after how long; None is a silent systemd."""
+    """The problem found, and after how long, when the unit has these states in turn; None: systemd does not
+    answer.
+    """
     states = list(given)
 
     class Unit(FakeSystemd):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""kill -9 before each step of the node's work, each way of doing it, with a kubelet that is a file.
+"""kill -9 before each step of the work, in each order of steps, with a file that stands for kubelet.
 
 On a real node: ``tests/node/real/test_killed.py``.
 """
@@ -27,7 +27,7 @@ from tests.node.unit.in_directory import STORIES, kill
 from tests.node.unit.story import OS_CALLS
 from tests.support.exhaustive import some
 
-# What neither changes a file nor a kubelet.
+# Functions that change neither a file nor kubelet.
 _HARMLESS = {
     "environ", "fspath", "fstat", "geteuid", "getegid", "getxattr", "lstat", "path", "read", "stat",
     "strerror", "urandom",
@@ -36,7 +36,7 @@ _HARMLESS = {
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Iterator[Path]:
-    """In memory where that can be had: it is synced to disk thousands of times."""
+    """In memory if possible: the files are synced thousands of times."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as made:
         yield Path(made)
@@ -49,7 +49,7 @@ def process() -> Iterator[ProcessPoolExecutor]:
 
 
 def test_no_step_is_overlooked() -> None:
-    """Whatever of ``os`` the node's code calls is a step, or known to change nothing."""
+    """Every function of ``os`` that the node's code calls is a step or listed as harmless."""
     package = Path(kubelet_sync.__file__).parent
     used = set()
     for path in [Path(atomic_file.__file__), *package.glob("*.py")]:
@@ -64,10 +64,10 @@ def test_no_step_is_overlooked() -> None:
 def ways() -> Iterator[tuple[str, str]]:
     for story, (old, earlier, desired, _state) in STORIES.items():
         yield "module", story
-        # Its steps come in another order only where there is something to merge, or to roll back.
+        # The order of its steps only differs where it merges or rolls back.
         if old is not None and not earlier:
             yield "role", story
-        # Never takes out what it wrote.
+        # This story never removes what it wrote.
         if desired is not None:
             yield "syncer", story
 
@@ -77,4 +77,4 @@ def ways() -> Iterator[tuple[str, str]]:
     some(ways(), ("role", "merged into what others wrote"), ("syncer", "made")),
 )
 def test_every_step(directory: Path, process: ProcessPoolExecutor, way: str, story: str) -> None:
-    assert process.submit(kill, directory, way, story).result() > 30, "the steps were not seen"
+    assert process.submit(kill, directory, way, story).result() > 30, "too few steps"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Numbers that no clock bears are refused before anything is written; the largest that are taken work."""
+"""Numbers too large for a clock are rejected before anything is written; the largest allowed ones work."""
 
 from __future__ import annotations
 

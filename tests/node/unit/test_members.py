@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What stands beside ``auths``: one unit with one owner."""
+"""The members beside ``auths`` have one owner together."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_members_of_ours_replace_all_members_of_others(place: Place) -> None:
         for name in ("HttpHeaders", "credHelpers", "plugins")
     ]
     assert read(place) == {**ours, "auths": {**THEIRS, "quay.io": auth("new")}}
-    # A rotation replaces them, and nothing of others comes back.
+    # A rotation replaces them and restores nothing foreign.
     place.sync().apply(load({"HttpHeaders": {"X-Ours": "2"}, **document(quay_io="new")}))
     assert read(place) == {"HttpHeaders": {"X-Ours": "2"}, "auths": {**THEIRS, "quay.io": auth("new")}}
     assert place.sync().apply(None).changed
@@ -116,7 +116,7 @@ def test_a_roll_back_restores_the_members_of_others(place: Place) -> None:
     place.sync(retry_failed=True).apply(ours)
     place.sync().roll_back()
     assert place.path.read_bytes() == before
-    # They are theirs.
+    # They belong to others.
     place.sync().apply(config(quay_io="newer"))
     place.sync().apply(None)
     assert read(place) == {**GOOD, "auths": THEIRS}
@@ -239,7 +239,7 @@ def test_a_name_with_a_slash_is_a_name(place: Place, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["credHelpers/quay.io", "/credHelpers/quay.io"])
 def test_a_name_of_ours_with_a_slash_is_a_name(place: Place, name: str) -> None:
-    # One that is no registry is merged by itself.
+    # A key that names no registry is merged under its own name.
     found = {"auths": {**THEIRS, "Odd.Example": auth("odd")}}
     place.put(found)
     place.sync().apply(load({name: "x", **document(quay_io="new")}))

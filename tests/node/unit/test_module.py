@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the module makes of a node's result: what is a failure, and what is told with one."""
+"""The module's result of a node's result: what fails, and what an error contains."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check mode says what the following run does: every state of files and kubelet, every way of asking."""
+"""Check mode predicts the next run: for every state of files and kubelet, and every combination of options."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _deferred_and_edited(place: Place) -> None:
 
 
 def _noted_only(place: Place) -> None:
-    """Killed between the ledger and the file."""
+    """Killed after the ledger was written and before the file was."""
     _in_sync(place)
     before = place.path.read_bytes()
     place.sync(restart="deferred").apply(B)
@@ -113,7 +113,7 @@ def _crashing(place: Place) -> None:
 
 
 def _back_after_the_restart(place: Place) -> None:
-    """Something else was wanted then, or the same as before."""
+    """The previous content is written again after the restart, but not restarted with."""
     _after_the_restart(place)
     place.sync(restart="deferred").apply(A)
 
@@ -250,7 +250,7 @@ def compare(place: Place, options: dict[str, Any], plan: Work, do: Work) -> None
     assert (foretold.before, foretold.after) == (done.before, done.after)
     assert foretold.provenance == done.provenance
     assert set(foretold.warnings) <= set(done.warnings)
-    # And it is so.
+    # The result agrees with the restarts of the stand-in.
     assert ("restarted" in done.actions) == (place.systemd.restarts > asked)
     if not {"written", "rolled back"} <= set(done.actions):
         assert bool({"written", "removed", "rolled back"} & set(done.actions)) == (before != after)
@@ -259,7 +259,7 @@ def compare(place: Place, options: dict[str, Any], plan: Work, do: Work) -> None
 
 
 def each(directory: Path, state: Callable[[Place], None]) -> Any:
-    """The state, with each kubelet, made once and copied for each way of asking."""
+    """Each state with each kubelet, made once and copied for each combination of options."""
     (directory / "made").mkdir()
     made = Place(directory / "made")
     state(made)
@@ -278,7 +278,7 @@ def each(directory: Path, state: Callable[[Place], None]) -> Any:
     "state", some(STATES, _in_sync, _after_the_restart, _failed), ids=lambda state: state.__name__.strip("_")
 )
 def test_the_plan_is_what_is_done(tmp_path: Path, state: Callable[[Place], None], monkeypatch: Any) -> None:
-    # Thousands of files, and nobody will cut the power.
+    # Thousands of files, and no power failure to survive.
     monkeypatch.setattr(os, "fsync", lambda _handle: None)
     for case, name, place, options in each(tmp_path, state):
         try:

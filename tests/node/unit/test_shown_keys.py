@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A credential as the key of an entry of others, or of ours, is in no result and no warning of a node."""
+"""A credential used as the key of an entry, foreign or ours, appears in no result and no warning."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_entry_of_others_with_a_credential_as_key(key: str, entry: dict[str, 
 
 @pytest.mark.hardening(8)
 def test_a_layer_is_told_of_the_registry_that_it_brought() -> None:
-    """The node numbers what it does not show among others' entries, the controller among its own."""
+    """The node numbers the hidden keys of foreign entries; the controller numbers its own."""
     hidden = "entry 2 (quay.io, the rest not shown)"
     result = {"registries": {"ecr.example": FOREIGN, hidden: OURS, "quay.io": OURS}}
     said = {"provenance": {"quay.io": "spec"}, "warnings": (), "conflicts": ()}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What becomes of a node's file and its kubelet, outcome by outcome."""
+"""The outcomes of a sync for the node's file and its kubelet."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_kubelet_that_is_not_well_with_the_old_file_either(place: Place) -> No
     assert result.state == "failed"
     assert "with the previous file, too" in result.message
     assert place.auths() == document(ecr_example="x")["auths"]
-    # The next run brings it up with the old file, and leaves the new one alone.
+    # The next run starts kubelet with the old file and does not try the new one.
     again = place.sync().apply(WANTED)
     assert again.state == "held"
     assert again.jobs == ["done"]
@@ -295,7 +295,7 @@ def test_what_no_kubelet_was_started_with_has_not_failed(place: Place) -> None:
     ],
 )
 def test_names_of_others_are_read_as_go_reads_them(place: Place, found: object) -> None:
-    """Kubelet would reject the whole file for that entry."""
+    """Kubelet would reject the whole file because of that entry."""
     place.put(found)
     result = place.sync().apply(WANTED)
     assert json.loads(place.path.read_bytes()) == {"auths": {"quay.io": auth("new")}}
@@ -453,7 +453,7 @@ def test_a_roll_back_on_request_restores_the_very_bytes(place: Place) -> None:
 def test_what_a_roll_back_on_request_brings_back_is_ours_as_it_was(
     place: Place, others: dict[str, str]
 ) -> None:
-    """After a rotation that went well: nothing is pending, and the rotated one has gone out of the file."""
+    """After a successful rotation nothing is pending, and the rotated entry is no longer in the file."""
     place.put(document(**others))
     for word in ("older", "newer"):
         assert place.sync().apply(config(quay_io=word, tenant_example=word)).state == "in-sync"
@@ -466,7 +466,9 @@ def test_what_a_roll_back_on_request_brings_back_is_ours_as_it_was(
 
 
 def test_what_a_rotation_gave_back_to_others_outlives_its_roll_back(place: Place) -> None:
-    """The rotation took an entry out in whose place the file of before has ours."""
+    """The rotation removed our entry and restored the foreign one. The rollback puts ours in its place
+    again.
+    """
     theirs = {**document(ecr_example="theirs", tenant_example="theirs"), "HttpHeaders": {"X-Team": "theirs"}}
     place.put(theirs)
     ours = document(quay_io="older", tenant_example="ours")
@@ -495,7 +497,7 @@ def test_both_names_that_others_have_for_a_registry_come_back(place: Place, left
 
 @pytest.mark.parametrize("while_ours_is_there", [False, True])
 def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ours_is_there: bool) -> None:
-    """Under another name of the registry than what ours took the place of."""
+    """They wrote it under another name of the registry than the entry that ours had displaced."""
     place.put(document(tenant_example="old"))
     place.sync().apply(config(quay_io="first", tenant_example="ours"))
     place.put({"auths": {**place.auths(), OTHER_NAME: auth("new")}})
@@ -509,7 +511,7 @@ def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ou
 
 
 def test_what_others_have_spoilt_does_not_come_back_as_it_was(place: Place) -> None:
-    """Under the very name: it is theirs, and is taken out."""
+    """They wrote it under the same name. It is foreign but unusable, so it is removed."""
     spoilt = {"tenant.example": {"auth": "bm9jb2xvbg=="}}
     place.put(document(tenant_example="theirs"))
     place.sync().apply(config(quay_io="first", tenant_example="ours"))
@@ -525,7 +527,7 @@ def test_what_others_have_spoilt_does_not_come_back_as_it_was(place: Place) -> N
 def test_what_kubelet_cannot_use_takes_the_place_of_nothing(
     place: Place, while_ours_is_there: bool, left: Any
 ) -> None:
-    """Others have written it for the same registry, under another name."""
+    """The unusable entry is for the same registry, under another name."""
     place.put(document(tenant_example="theirs"))
     place.sync().apply(config(quay_io="first", tenant_example="ours"))
     unfit = {OTHER_NAME: {"auth": "bm9jb2xvbg=="}}
@@ -534,13 +536,13 @@ def test_what_kubelet_cannot_use_takes_the_place_of_nothing(
         place.sync().apply(config(quay_io="second", tenant_example="ours"))
     place.sync().apply(left)
     there = document(tenant_example="theirs", quay_io="third") if left else document(tenant_example="theirs")
-    # A write of ours takes it out; nothing else does.
+    # Only a write of ours removes it.
     stays = left is None and not while_ours_is_there
     assert place.auths() == {**there["auths"], **(unfit if stays else {})}
 
 
 def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -> None:
-    """They wrote it after a rotation, and took it out while kubelet was restarted with the file of before."""
+    """They wrote it after a rotation and removed it while kubelet was restarted with the previous file."""
     place.put(document(ecr_example="theirs"))
     for ours in (config(quay_io="older", tenant_example="ours"), config(quay_io="newer")):
         place.sync().apply(ours)
@@ -559,7 +561,7 @@ def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -
 
 
 def meanwhile(place: Place, number: int) -> None:
-    """Others write into the file while kubelet is restarted for the time of that number."""
+    """Another program writes into the file during the restart with this number."""
 
     def write() -> None:
         if place.systemd.restarts == number:
@@ -569,7 +571,7 @@ def meanwhile(place: Place, number: int) -> None:
 
 
 def test_what_others_wrote_before_a_roll_back_outlives_the_next_one(place: Place) -> None:
-    """Kubelet is not well with the previous file, too, which stays the one to go back to."""
+    """Kubelet does not come up with the previous file either; that file stays the one to roll back to."""
     place.sync().apply(config(quay_io="older"))
     meanwhile(place, 2)
     for ours, attempts in (("newer", 6), ("third", 3)):
@@ -583,7 +585,7 @@ def test_what_others_wrote_before_a_roll_back_outlives_the_next_one(place: Place
 def test_what_others_write_while_a_roll_back_is_noted_stays(
     place: Place, monkeypatch: pytest.MonkeyPatch, note: str, before: bool
 ) -> None:
-    """Twice, and ``before`` it, too."""
+    """Others write twice while it is noted, and with ``before`` also before the rollback."""
     place.sync().apply(config(quay_io="older"))
     if before:
         meanwhile(place, 2)
@@ -606,7 +608,7 @@ def test_what_others_write_while_a_roll_back_is_noted_stays(
 
 @pytest.mark.parametrize("asked", [False, True])
 def test_after_a_roll_back_there_is_nothing_to_roll_back(place: Place, asked: bool) -> None:
-    """Whatever others have written since the write, and since the roll-back."""
+    """This holds whatever others have written since the write and since the rollback."""
     place.sync().apply(config(quay_io="older"))
     meanwhile(place, 2)
     place.systemd.script = [] if asked else ["failed"] * 3
@@ -640,7 +642,7 @@ def test_a_write_that_failed_is_not_what_kubelet_did_not_come_up_with(
 
 
 def test_a_kubelet_that_is_down_is_not_forgotten_where_its_unit_is_masked(place: Place) -> None:
-    """Something newer is written meanwhile, as a syncer does without asking systemd."""
+    """Newer content is written meanwhile without asking systemd, as a syncer does."""
     place.sync().apply(config(quay_io="older"))
     place.systemd.script = ["failed"] * 6
     assert "unhealthy with the previous file, too" in place.sync().apply(config(quay_io="newer")).message
@@ -656,7 +658,7 @@ def test_a_kubelet_that_is_down_is_not_forgotten_where_its_unit_is_masked(place:
 
 
 def test_what_failed_earlier_is_not_the_nodes_fault_for_a_later_roll_back(place: Place) -> None:
-    """Of what no kubelet was started with: it was written while another was tried, and the unit is masked."""
+    """No kubelet was started with it: it was written while other content was tried, and the unit is masked."""
     place.sync().apply(config(quay_io="older"))
     place.systemd.script = ["failed"] * 3
     place.sync().apply(config(quay_io="bad"))
@@ -681,14 +683,14 @@ def test_what_failed_earlier_is_not_the_nodes_fault_for_a_later_roll_back(place:
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
     result = place.sync().apply(WANTED, stop=lambda: place.systemd.restarts == 1)
     assert result.state == "pending"
-    # That run finds that kubelet has started with the file: no second restart.
+    # That run finds that kubelet has started with the file and does not restart it again.
     assert place.sync().apply(WANTED).state == "in-sync"
     assert place.systemd.restarts == 1
     assert place.ledger()["pending"] is None
 
 
 def test_going_back_before_a_restart_was_judged_restarts(place: Place) -> None:
-    """The file is the one that was known to work, and kubelet runs with another."""
+    """The file is the last one known to work, but kubelet runs with another."""
     place.sync().apply(WANTED)
     place.sync().apply(config(quay_io="newer"), stop=lambda: place.systemd.restarts == 2)
     place.sync(restart="deferred").apply(WANTED)

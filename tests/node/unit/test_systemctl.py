@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""systemctl as a module runs it, with a program in its place that says what systemd says."""
+"""systemctl as a module runs it; a program takes its place and prints systemd's answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> AnsibleModule:
 
 
 class Program:
-    """``systemctl``, which notes what it was asked and answers as told."""
+    """A stand-in for ``systemctl`` that records its arguments and prints given answers."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / "systemctl"

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A kubelet that runs, and whose ``healthz`` is not to be had: never restarted for a file it has no part in.
+"""A running kubelet whose ``healthz`` does not answer is never restarted for a file that is not the cause.
 
-And the other way round: whatever may be mended by another file is written.
+A file that may fix it is written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WANTED = config(quay_io="new")
 
 
 class Door(Answering):
-    """Where ``healthz`` may be: silent, until it is told what to answer."""
+    """A ``healthz`` endpoint that is silent until it is given an answer."""
 
     @property
     def status(self) -> int:
@@ -73,7 +73,7 @@ def test_nobody_is_there(place: Place) -> None:
     with pytest.raises(HealthzUnreachable, match="cannot be reached: Connection refused"):
         place.sync(healthz="http://127.0.0.1:1/healthz", ready_timeout=60.0).apply(WANTED)
     assert 60 <= place.clock.time - 1000 < 61
-    # Who only restarts may hold a slot.
+    # Only a sync that restarts may hold a slot.
     place.sync(healthz="", restart="deferred").apply(WANTED)
     begun = place.clock.time
     with pytest.raises(HealthzUnreachable, match="cannot be reached: Connection refused"):
@@ -89,7 +89,9 @@ def test_without_a_change_it_is_no_matter(place: Place, options: dict[str, Any])
 def test_a_kubelet_that_was_just_started_is_waited_for(
     place: Place, door: Door, options: dict[str, Any]
 ) -> None:
-    """By a reboot, ``kubeadm join`` or the task before; systemd takes one of Type=simple for up at once."""
+    """It was started by a reboot, ``kubeadm join`` or the task before; systemd reports Type=simple as up at
+    once.
+    """
     sleep, begun = place.clock.sleep, place.clock.time
 
     def later(seconds: float) -> None:
@@ -116,7 +118,7 @@ def _down(place: Place) -> None:
 
 
 def _crashing(place: Place) -> None:
-    """Up when it is looked at, and soon no longer."""
+    """Kubelet is up at the first check and ends soon after."""
     up = place.systemd.now
     place.systemd.later = [up] * 4 + [up._replace(active="activating", sub="auto-restart")]
 
@@ -160,7 +162,7 @@ def test_a_kubelet_that_says_itself_that_it_is_unwell_is_restarted(
 def test_what_failed_and_could_not_be_rolled_back_can_be_replaced(
     place: Place, door: Door, options: dict[str, Any]
 ) -> None:
-    """Ours may be why kubelet is silent."""
+    """Our file may be why kubelet does not answer."""
     place.put(OLD)
     door.status = 200
 
@@ -190,7 +192,7 @@ def test_a_roll_back_is_never_refused(place: Place, door: Door, options: dict[st
 def test_a_write_that_is_not_restarted_with_yet_stays_pending(
     place: Place, door: Door, options: dict[str, Any]
 ) -> None:
-    """The syncer's way: it writes first, and kubelet reads the file by itself."""
+    """The syncer's order: it writes first, and kubelet reads the file later."""
     sync = place.sync(**options)
     sync.write(WANTED)
     for work in (sync.plan_settle, sync.settle):

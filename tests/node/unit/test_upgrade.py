@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A node that an earlier release wrote to: its ledger and its backup, byte for byte, are still read.
+"""The ledger and the backup of an earlier release, byte for byte, can still be read.
 
-That release noted members beside ``auths`` one by one, and kept what of others it had taken out: members,
-entries for which kubelet rejects the file, and a file that was not a docker config.
+That release recorded each member beside ``auths``. It kept what it had removed of others: members, entries
+for which kubelet rejects the file, and a file that was not a docker config.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
 from tests.node.unit.support import Place, auth, config, document
 
-# Others wrote these before that release merged OURS into the file.
+# Foreign entries that were in the file before that release merged OURS into it.
 THEIRS: dict[str, Any] = {
     "auths": {
         "ecr.example": auth("theirs"),
@@ -50,7 +50,7 @@ DISPLACED = (
     ', "version": 1}'
 )
 BACKUP = DISPLACED % base64.b64encode(json.dumps(THEIRS).encode()).decode()
-# Another docker config had failed; then this was written, and kubelet was not restarted yet.
+# Another docker config had failed; then this one was written, and kubelet was not restarted yet.
 WRITTEN = (
     '{"HttpHeaders":{"User-Agent":"node","X-Team":"theirs"},"auths":{"ecr.example":{"auth":'
     '"cm9ib3Q6ZXhhbXBsZS1wYXNzd29yZC10aGVpcnM="},"quay.io":{"auth":"cm9ib3Q6ZXhhbXBsZS1wYXNzd29yZC1uZXh0"}},'
@@ -99,7 +99,7 @@ def read(place: Place) -> dict[str, Any]:
 
 
 def test_what_ours_replaced_comes_back(place: Place) -> None:
-    """Entries do; members do not, and of those in the file only ours go."""
+    """Entries come back and members do not; of the members in the file only ours are removed."""
     put(place, IN_SYNC, LEDGER, BACKUP)
     planned, result = place.sync().plan(None), place.sync().apply(None)
     for each in (planned, result):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Several nodes, and how many of them may be without a kubelet at the same time."""
+"""The number of nodes whose kubelet may be down at the same time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODES, LOOKS = 5, 10
 
 
 class Down:
-    """How many kubelets are down, now and at most."""
+    """Counts the kubelets that are down: now, and the maximum."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -57,7 +57,8 @@ def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: 
         node.start()
     version = cluster.put(document())
     for node in nodes:
-        # The file does not wait: it is everywhere before the first two kubelets are through.
+        # Writing does not wait for a slot: all nodes have the file before the first two restarts have
+        # finished.
         eventually(node.auths, "the file is written")
     for node in nodes:
         cluster.wait("in-sync", version, node.name)
@@ -68,10 +69,10 @@ def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: 
 
 @pytest.mark.exhaustive
 def test_a_bad_secret_takes_down_at_most_the_budget(new_node: NewNode, cluster: Cluster) -> None:
-    """It breaks every kubelet; one tries, the others hold, and all have the file of before or wait."""
+    """The bad secret breaks every kubelet. One node tries it; the others hold it, and all keep working."""
     nodes = [new_node(f"node-{number}") for number in range(4)]
     for node in nodes:
-        # The first restart is for the good one, and three for the bad one; the last is the roll-back's.
+        # The first restart is for the good secret, three are for the bad one, and the last is the rollback's.
         node.kubelet.on_restart = lambda number: "failed" if 2 <= number <= 4 else "done"
         node.start()
     good = cluster.put(document("example-good"))
@@ -102,9 +103,9 @@ def test_held_until_the_other_is_well(new_node: NewNode, cluster: Cluster) -> No
     cluster.say("node-9", {"resourceVersion": version, "state": "failed", "message": "x"})
     node = new_node().start()
     assert "node-9" in cluster.wait("held", version)
-    assert "quay.io" in node.auths(), "kubelet reads it by itself, in time"
+    assert "quay.io" in node.auths(), "kubelet reads the file later"
     assert node.kubelet.restarts == 0
-    assert cluster.holder() == "", "a slot is not for who holds"
+    assert cluster.holder() == "", "a held node keeps no slot"
     cluster.say("node-9", None)
     cluster.wait("in-sync", version)
     assert node.kubelet.restarts == 1

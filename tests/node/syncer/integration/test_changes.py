@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a change of the Secret to the node's file and kubelet, and what the status says of it."""
+"""From a change of the Secret to the node's file, kubelet and status."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_newer_secret_is_written_while_the_older_is_still_being_tried(
     )
     go_on.set()
     cluster.wait("in-sync", version)
-    assert node.kubelet.restarts == 2, "the second restart is for what was written after the first had begun"
+    assert node.kubelet.restarts == 2, "one restart for what was written after the first had begun"
 
 
 @pytest.mark.exhaustive
@@ -71,7 +71,7 @@ def test_equal_meaning_is_no_restart(cluster: Cluster, new_node: NewNode) -> Non
         version = cluster.put(json.dumps(json.loads(document()), indent=number % 4).encode() + b"\n" * number)
     cluster.wait("in-sync", version)
     assert node.kubelet.restarts == 1
-    assert node.path.stat().st_ino == before, "nor is the file written"
+    assert node.path.stat().st_ino == before, "the file must not be written"
 
 
 def test_restart_never(cluster: Cluster, new_node: NewNode) -> None:
@@ -116,7 +116,7 @@ def test_kubelet_does_not_come_up_and_the_file_is_rolled_back(cluster: Cluster, 
     node = new_node().start()
     cluster.wait("in-sync", good)
     before = node.path.read_bytes()
-    # Three attempts fail; with the file of before it comes up.
+    # Three attempts fail; kubelet comes up with the previous file.
     node.kubelet.on_restart = lambda number: "crash" if number in (2, 3, 4) else "done"
     bad = cluster.put(document("example-bad"))
     message = cluster.wait("failed", bad)
@@ -126,8 +126,8 @@ def test_kubelet_does_not_come_up_and_the_file_is_rolled_back(cluster: Cluster, 
     assert node.kubelet.restarts == 5
     eventually(lambda: cluster.holder() == "", "the slot is given back")
     calls = [call.verb for call in cluster.lab.calls.matching() if call.verb in ("patch", "update")]
-    assert calls[-2:] == ["patch", "update"], "said before the slot is given back: others look then"
-    # The same content again is not tried again; other content is.
+    assert calls[-2:] == ["patch", "update"], "status first: others read it once the slot is free"
+    # The same content is not tried again; other content is.
     again = cluster.put(document("example-bad") + b"\n")
     assert "not tried again" in cluster.wait("failed", again)
     assert node.kubelet.restarts == 5
@@ -147,9 +147,9 @@ def test_absence_is_restored_as_absence(cluster: Cluster, new_node: NewNode) -> 
 @pytest.mark.parametrize(
     "outcomes",
     [
-        # What kubelet needs does not come up, and then it does.
+        # A dependency of kubelet fails, and later starts.
         ["dependency"] * 3,
-        # Kubelet comes up with no file at all, neither the new one nor the one of before.
+        # Kubelet comes up with neither the new file nor the previous one.
         ["failed"] * 6,
         ["crash"] * 6,
     ],
@@ -165,7 +165,7 @@ def test_a_sick_node_is_not_the_documents_fault(
     version = cluster.put(document("example-better"))
     cluster.wait("failed", version)
     assert cluster.status()["by"] == "node"
-    # The next syncer knows it as well, though its status is gone, and whatever it says meanwhile.
+    # The next syncer knows it too, although its status is gone, whatever it reported meanwhile.
     for _start in range(2):
         node.stop()
         cluster.say("node-1", None)
@@ -181,7 +181,7 @@ def test_what_fails_and_is_well_with_the_file_of_before_is_the_documents_fault(
     cluster: Cluster, new_node: NewNode
 ) -> None:
     node = new_node()
-    # It needed something at first, and then it was the file.
+    # First a dependency failed, then the file was the cause.
     node.kubelet.on_restart = lambda number: ["done", "dependency", "failed", "failed", "done"][number - 1]
     node.start()
     cluster.wait("in-sync", cluster.put(document("example-good")))
@@ -230,7 +230,7 @@ def test_what_somebody_else_writes_is_repaired(cluster: Cluster, new_node: NewNo
     node.path.write_text('{"auths":{"foreign.example.com":{"auth":"ZXhhbXBsZTpleGFtcGxl"}}}')
     eventually(lambda: sorted(node.auths()) == ["foreign.example.com", "quay.io"], "both are in the file")
     eventually(lambda: node.kubelet.restarts == 2, "kubelet may have read the file without ours")
-    assert node.logged("file changed"), "seen by a look at the file, not by one of the few that read it"
+    assert node.logged("file changed"), "the file's metadata must show the change, not one of the rare reads"
     node.path.unlink()
     eventually(lambda: "quay.io" in node.auths(), "it is there again")
 
@@ -268,7 +268,7 @@ def test_a_status_that_cannot_be_written_stops_nothing(
 def test_a_change_does_not_wait_for_a_silent_api_server(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    """The watch goes on, as where a webhook holds up writes."""
+    """The watch still works, for example where a webhook blocks writes."""
     monkeypatch.setattr(program, "_CALL_SECONDS", 600.0)
     node = new_node().start()
     version = cluster.put(document("example-one"))
@@ -306,7 +306,7 @@ def test_the_watch_survives_what_an_api_server_does(cluster: Cluster, new_node: 
     cluster.lab.faults.add(verb="watch", drop=True, times=2)
     cluster.lab.faults.add(verb="list", status=503, times=1)
     for number in range(1, 4):
-        # Each time all connections break, and the history is gone.
+        # Each time all connections break and the history is compacted.
         cluster.lab.store.compact()
         node.wire.cut()
         version = cluster.put(document(f"example-{number}"))
@@ -331,7 +331,7 @@ def test_a_token_is_rotated(cluster: Cluster, new_node: NewNode) -> None:
 def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(
     cluster: Cluster, new_node: NewNode
 ) -> None:
-    """The restart of the good one does not make the bad one look as if it were in the file."""
+    """The restart for the good Secret must not count for the bad one."""
     node = new_node()
     go_on = blocked(node)
     node.start()
@@ -356,7 +356,7 @@ def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
     cluster.wait("failed", bad)
     looked = cluster.lab.calls.count(path="*/leases/*")
     eventually(lambda: cluster.lab.calls.count(path="*/leases/*") > looked + 3, "it waits for a slot")
-    assert cluster.status()["state"] == "failed", "and that is not what there is to say"
+    assert cluster.status()["state"] == "failed", "the state must stay failed"
     cluster.hold("", seconds=1)
     eventually(
         lambda: node.kubelet.restarts == 1 and cluster.holder() == "", "kubelet runs with the good one"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The syncer is ended in each of its phases, and the next one goes on where it was."""
+"""The syncer is stopped in each of its phases, and the next one continues there."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import time
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
 
-# Seconds; what it must not wait for takes minutes.
+# Seconds. What the syncer must not wait for takes minutes.
 PROMPT = 30
 
 
 def end(node: NodeUnderTest) -> float:
-    """Stop the syncer; how long it took."""
+    """Stop the syncer; return how many seconds it took."""
     started = time.monotonic()
     assert node.stop() == 0
     return time.monotonic() - started
 
 
 def ends_only_after(node: NodeUnderTest, go_on: threading.Event) -> None:
-    """Asked to end, the syncer waits for what goes on then."""
+    """Stop the syncer; it must not end before ``go_on`` is set."""
     ended: list[float] = []
     ending = threading.Thread(target=lambda: ended.append(end(node)))
     ending.start()
@@ -51,7 +51,7 @@ def test_while_it_waits_for_a_slot(new_node: NewNode, cluster: Cluster) -> None:
     cluster.hold("", seconds=1)
     node.start()
     cluster.wait("in-sync", version)
-    assert node.kubelet.restarts == 1, "the restart that was pending is made up for"
+    assert node.kubelet.restarts == 1, "the pending restart must follow"
 
 
 def test_while_kubelet_is_watched(new_node: NewNode, cluster: Cluster) -> None:
@@ -60,17 +60,19 @@ def test_while_kubelet_is_watched(new_node: NewNode, cluster: Cluster) -> None:
     eventually(lambda: node.kubelet.restarts, "kubelet is restarted")
     eventually(lambda: cluster.status().get("state") == "pending", "and being watched")
     assert end(node) < PROMPT
-    assert cluster.holder() == "node-1", "whether kubelet gets well is not known: nobody else may restart"
+    assert cluster.holder() == "node-1", "kubelet's health is unknown, so no other node may restart"
     assert cluster.status()["state"] == "pending"
     node.environ["SYNCER_HEALTH_WINDOW"] = "1"
     node.start()
     cluster.wait("in-sync", version)
-    assert node.kubelet.restarts == 1, "it had started with the file already"
+    assert node.kubelet.restarts == 1, "kubelet had already started with the file"
     eventually(lambda: cluster.holder() == "", "the slot is given back")
 
 
 def test_while_systemd_is_at_work(new_node: NewNode, cluster: Cluster) -> None:
-    """The job is waited for, since its end says whether kubelet was restarted; kubelet is not."""
+    """The syncer waits for systemd's job, whose result says whether kubelet was restarted. It does not wait
+    for kubelet.
+    """
     node = new_node(SYNCER_HEALTH_WINDOW="3000")
     go_on = blocked(node)
     node.start()
@@ -81,12 +83,12 @@ def test_while_systemd_is_at_work(new_node: NewNode, cluster: Cluster) -> None:
     node.environ["SYNCER_HEALTH_WINDOW"] = "1"
     node.start()
     cluster.wait("in-sync", version)
-    assert node.kubelet.restarts == 1, "it had started with the file already"
+    assert node.kubelet.restarts == 1, "kubelet had already started with the file"
     eventually(lambda: cluster.holder() == "", "the slot is given back")
 
 
 def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
-    """The roll-back is brought to its end, whoever asks for what."""
+    """The rollback is completed whatever is requested meanwhile."""
     go_on, rolling_back = threading.Event(), threading.Event()
 
     def fails(number: int) -> str:
@@ -115,7 +117,7 @@ def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
 def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))
-    # Else the call that gives the slot back, or its answer, is waited for.
+    # Otherwise the test would wait for the call that releases the slot.
     eventually(lambda: node.is_at_rest, "nothing is under way any more")
     node.wire.silence()
     assert end(node) < PROMPT

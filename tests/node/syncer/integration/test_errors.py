@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Errors that nobody thought of, wherever they come from: said without their text, and outlived."""
+"""Unexpected errors anywhere are reported without their text, and the syncer continues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXT = "example-password"
 
 
 class Broken:
-    """Puts an error in the place of something, until it is mended."""
+    """Replaces a function by one that raises an error, until it is restored."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -134,6 +134,6 @@ def test_what_goes_wrong_again_and_again_is_no_busy_loop(
     cluster.put(document())
     eventually(lambda: node.logged("unexpected"), "it is said")
     waits = [line["again_in"] for line in node.logged("unexpected")]
-    assert min(waits) >= 0.5, "the first of them, and each is twice as long"
+    assert min(waits) >= 0.5, "the first wait; each further one is twice as long"
     assert len(waits) <= 3
     broken.mend()

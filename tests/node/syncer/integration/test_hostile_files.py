@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What others may have left on a node in kubelet's file's place, and beside it: no syncer ends of it."""
+"""Files that others left in the place of kubelet's file or beside it: the syncer never ends because of them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ FILES: dict[str, bytes] = {
 
 
 def survives(cluster: Cluster, new_node: NewNode, begin: Act, mend: Act) -> None:
-    """It says what there is, holds no value in what it says, and goes on once the file is mended."""
+    """The syncer reports the problem without any value, and continues once the file is repaired."""
     node = new_node()
     begin(node.path)
     node.start()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The program as the image has it: its own files and nothing else of this machine's."""
+"""The program with only the files of its image."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 class Process:
-    """The program, as the DaemonSet would start it: environment and arguments, nothing inherited."""
+    """The program as the DaemonSet starts it: its own environment and arguments, nothing inherited."""
 
     def __init__(self, tree: Tree, directory: Path, **environ: str) -> None:
         self.log = directory / "log"
@@ -67,7 +67,7 @@ class Process:
 
 @pytest.fixture
 def environ(cluster: Cluster, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """A pod's: the API server behind TLS, the account's files, the node's directory."""
+    """A pod's environment: the API server behind TLS, the service account's files, the node's directory."""
     account, kubelet = tmp_path / "account", tmp_path / "kubelet"
     account.mkdir()
     kubelet.mkdir()
@@ -92,7 +92,7 @@ def environ(cluster: Cluster, tmp_path: Path) -> Iterator[dict[str, str]]:
 def test_what_the_image_copies_is_all_it_takes(
     cluster: Cluster, tree: Tree, environ: dict[str, str], tmp_path: Path
 ) -> None:
-    """From TLS to the file, and from there as far as D-Bus, which is not here."""
+    """From TLS to the file and to the D-Bus client; there is no D-Bus here."""
     process = Process(tree, tmp_path, **environ)
     try:
         version = cluster.put(document())
@@ -107,8 +107,8 @@ def test_what_the_image_copies_is_all_it_takes(
     finally:
         process.end()
     imported = process.imported()
-    assert "jeepney.io.blocking" in imported, "as far as D-Bus"
-    # What would cost memory on every node, and is not needed.
+    assert "jeepney.io.blocking" in imported, "the D-Bus client was not imported"
+    # Modules that the syncer does not need and that would cost memory on every node.
     heavy = {"http.client", "email.parser", "urllib.request", "asyncio", "logging", "subprocess", "random"}
     assert not heavy & imported
 
@@ -137,7 +137,7 @@ def test_settings_that_make_no_sense_end_it(tree: Tree, environ: dict[str, str],
 
 
 def test_whatever_the_image_may_ever_import_is_in_it(tree: Tree) -> None:
-    """Also what is imported inside a function, long after the start."""
+    """Including what is imported inside a function long after the start."""
     root = tree.program.parent
     missing = set()
     for source in (root / "ansible_collections").rglob("*.py"):
@@ -160,4 +160,4 @@ def test_whatever_the_image_may_ever_import_is_in_it(tree: Tree) -> None:
 
 
 def test_the_image_is_built_without_a_network() -> None:
-    assert "http" not in CONTAINERFILE.read_text().partition("ARG BASE")[2], "nothing is fetched"
+    assert "http" not in CONTAINERFILE.read_text().partition("ARG BASE")[2], "the build must not download"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The image itself, built by buildah, and what it runs."""
+"""The image that buildah builds, and its entry point."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.real("nodes")
 
 
 class Image(NamedTuple):
-    """Its files, and its configuration."""
+    """The image's files and its configuration."""
 
     root: Path
     config: dict[str, Any]
 
     def run(self, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run the entry point in the image's files, with these options to Python."""
+        """Run the entry point in the image's files; the options are Python's."""
         python, *arguments = self.config["Entrypoint"]
         return subprocess.run(
             ["chroot", str(self.root), python, *options, *arguments],
@@ -38,7 +38,7 @@ class Image(NamedTuple):
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    # Needs root and Debian's packages, which a laptop's fast tests do not.
+    # Imported here: it needs root and Debian's packages, which the fast tests do without.
     from tests.lab.images import build_syncer, unpack
 
     directory = tmp_path_factory.mktemp("image")
@@ -52,7 +52,7 @@ def test_it_runs_and_says_what_is_missing(image: Image) -> None:
 
 
 def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
-    """It would be compiled on every node at each start, and the memory stays with the process."""
+    """Otherwise every node would compile it at each start, and the process would keep the memory."""
     said = image.run("-v", NODE_NAME="node-1").stderr
     loaded = [line for line in said.splitlines() if line.startswith("# code object from")]
     assert len(loaded) > 60

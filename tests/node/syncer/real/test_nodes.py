@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The program on real nodes: their systemd over D-Bus, root without a capability, a stand-in for kubelet."""
+"""The program on real nodes: systemd over D-Bus, root without capabilities, and a stand-in for kubelet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.real("nodes")
 
 UNIT = "kubelet.service"
-# Exits before it is ready if its file has the registry that is named in it.
+# Exits before it is ready if its file contains the given registry.
 KUBELET = f"""[Service]
 Type=notify
 NotifyAccess=all
@@ -43,7 +43,9 @@ LONG = 90
 
 
 class Syncer:
-    """The program as the DaemonSet has it, but for its namespaces: the node's directory and its D-Bus."""
+    """The program as the DaemonSet starts it, but without its namespaces: it gets the node's directory and
+    D-Bus.
+    """
 
     def __init__(self, node: Node, tree: Tree, directory: Path, environ: dict[str, str]) -> None:
         self.node = node
@@ -76,7 +78,7 @@ class Syncer:
         return self.node.show(UNIT, "ActiveState", "InvocationID", "ActiveEnterTimestampMonotonic")
 
     def status(self) -> dict[str, str]:
-        """What the kernel says of the process."""
+        """The kernel's status fields of the process."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return {name: value.strip() for name, _colon, value in (line.partition(":") for line in lines)}
 
@@ -91,7 +93,7 @@ Start = Callable[[Any], list[Syncer]]
 
 @pytest.fixture
 def start(cluster: Cluster, tmp_path: Path) -> Iterator[Start]:
-    """Starts a syncer for each node."""
+    """Starts one syncer on each node."""
     account = tmp_path / "account"
     account.mkdir()
     front = TlsFront(cluster.lab.url.removeprefix("http://"), tmp_path)
@@ -102,7 +104,7 @@ def start(cluster: Cluster, tmp_path: Path) -> Iterator[Start]:
         "KUBERNETES_SERVICE_PORT": front.url.rpartition(":")[2],
         "SYNCER_LEASES": ",".join(cluster.leases),
         "SYNCER_ACCOUNT_DIR": str(account),
-        # It listens inside the node, and the program runs outside.
+        # Kubelet listens inside the node, and the program runs outside.
         "SYNCER_HEALTHZ": "",
         "SYNCER_HEALTH_WINDOW": str(WINDOW),
     }
@@ -121,7 +123,7 @@ def start(cluster: Cluster, tmp_path: Path) -> Iterator[Start]:
 
 
 def wait(cluster: Cluster, condition: Callable[[], Any], syncers: list[Syncer]) -> None:
-    """As ``eventually``, with what the programs said if it does not come to that."""
+    """Like ``eventually``; a failure shows the programs' logs."""
     end = time.monotonic() + LONG
     while not condition():
         logs = "\n".join(syncer.log.read_text()[-1500:] for syncer in syncers)
@@ -148,19 +150,19 @@ def test_three_nodes_one_at_a_time_and_what_kubelet_does_not_come_up_with(
     assert not set(before) & {kubelet["InvocationID"] for kubelet in kubelets}
     started = sorted(int(kubelet["ActiveEnterTimestampMonotonic"]) for kubelet in kubelets)
     gaps = [(later - sooner) / 1e6 for sooner, later in itertools.pairwise(started)]
-    assert min(gaps) >= WINDOW, "each was watched for its window before the next was restarted"
+    assert min(gaps) >= WINDOW, "one restart must be watched for its window before the next"
 
     bad = cluster.put(document("example-bad", "quay.io", "bad.example"))
     wait(cluster, lambda: all_are({"failed", "held"}, bad), syncers)
     states = sorted(cluster.status(syncer.node.name)["state"] for syncer in syncers)
-    assert states == ["failed", "held", "held"], "one kubelet went down for it"
+    assert states == ["failed", "held", "held"], "only one kubelet may go down for it"
     for syncer, kubelet in zip(syncers, kubelets, strict=True):
         now = syncer.kubelet()
         assert now["ActiveState"] == "active"
         if cluster.status(syncer.node.name)["state"] == "held":
-            assert now["InvocationID"] == kubelet["InvocationID"], "these were left alone"
+            assert now["InvocationID"] == kubelet["InvocationID"], "the others must not be restarted"
         else:
-            assert syncer.auths() == {"quay.io"}, "rolled back"
+            assert syncer.auths() == {"quay.io"}, "must be rolled back"
             assert now["InvocationID"] != kubelet["InvocationID"]
 
     better = cluster.put(document("example-better", "quay.io", "registry.example.com"))

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each outcome of a restart on a real systemd, through the syncer: what it reports, and leaves behind.
+"""Each outcome of a restart on a real systemd, through the syncer: the status and what is left.
 
-The rows are those of the module (``tests/node/real/test_outcomes.py``), which share their list.
+``tests/node/real/test_outcomes.py`` tests the same rows for the module.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONG = 90
 
 
 class Outcomes:
-    """A node, and the syncer that is started on it."""
+    """One node and the syncer on it."""
 
     def __init__(self, world: World, cluster: Cluster) -> None:
         self.world = world
@@ -42,7 +42,7 @@ class Outcomes:
         return self._syncer
 
     def start(self, *registries: str, **environ: str) -> str:
-        """Write the Secret and start the syncer; the Secret's version."""
+        """Write the Secret and start the syncer; return the Secret's version."""
         self._syncer = RealNode(self.cluster, self.world.node, self.world.directory, **environ)
         version = self.cluster.put(json.dumps(document(*registries)).encode())
         self._syncer.start()
@@ -53,7 +53,7 @@ class Outcomes:
             self._syncer.close()
 
     def wait(self, state: str, version: str, *words: str, by_node: bool = False) -> str:
-        """Until it reports the state, with these words; its message."""
+        """Wait for the status with this state and these words; return its message."""
 
         def said() -> bool:
             found = self.cluster.status()
@@ -130,21 +130,21 @@ def test_a_kubelet_that_does_not_come_up(at: Outcomes, case: Unwell) -> None:
     now = at.kubelet()
     assert now[0] == "active"
     at.slot_is_free()
-    # Not again until it changes.
+    # It is not tried again until the document changes.
     again = at.cluster.put(json.dumps(document(BAD), indent=1).encode())
     at.wait("failed", again, "not tried again until it changes")
     assert at.kubelet() == now
 
 
 def sick(at: Outcomes, flag: str, *words: str) -> None:
-    """Kubelet needs what is not there: neither file makes it well, and no document is to blame."""
+    """Kubelet lacks a dependency: it comes up with neither file, and no document is to blame."""
     at.run("rm", flag)
     version = at.start("quay.io")
     at.wait("failed", version, *words, "unhealthy with the previous file, too", by_node=True)
     assert "config.json" not in at.world.beside()
     assert at.kubelet()[0] != "active"
     at.slot_is_free()
-    # It goes on trying to bring kubelet up, and still blames nobody else.
+    # The syncer keeps trying to start kubelet, and still blames no document.
     at.run("touch", flag)
     eventually(lambda: at.kubelet()[0] == "active", "kubelet is brought up", LONG)
     eventually(lambda: at.world.ledger()["pending"] is None, "that is known", LONG)
@@ -192,7 +192,9 @@ def test_the_start_limit(at: Outcomes) -> None:
     assert at.kubelet()[0] == "active"
     for _restart in range(4):
         at.run("systemctl", "restart", UNIT)
-    assert at.world.node.run(["systemctl", "restart", UNIT]).returncode != 0, "there is such a limit"
+    assert at.world.node.run(["systemctl", "restart", UNIT]).returncode != 0, (
+        "the unit must have a start limit"
+    )
 
 
 @row("the bus is restarted meanwhile")
@@ -211,7 +213,7 @@ def test_a_bus_that_is_gone(at: Outcomes) -> None:
     at.run("sh", "-c", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket")
     version = at.start("quay.io")
     at.wait("pending", version, "D-Bus cannot be reached", by_node=True)
-    assert at.world.auths() == {"quay.io"}, "kubelet reads it by itself, in time"
+    assert at.world.auths() == {"quay.io"}, "kubelet reads the file later"
     assert at.kubelet() == before
     at.run("systemctl", "start", "dbus.socket", "dbus.service")
     at.wait("in-sync", version)
@@ -220,14 +222,14 @@ def test_a_bus_that_is_gone(at: Outcomes) -> None:
 
 @row("the backup is gone when it is needed")
 def test_a_backup_that_is_gone(at: Outcomes) -> None:
-    # systemd leaves it alone, too.
+    # systemd does not restart it either.
     at.world.install("unready", extra="Restart=no")
     at.world.put(document("ecr.example"))
     with at.world.during_the_restart("rm", BACKUP):
         at.wait("failed", at.start(BAD), "could not be rolled back: its backup is gone")
     assert at.world.auths() == {"ecr.example", BAD}
     at.slot_is_free()
-    # Kubelet stays as it is, and it is not tried again.
+    # Kubelet stays as it is, and the write is not tried again.
     before = at.kubelet()
     again = at.cluster.put(json.dumps(document(BAD), indent=1).encode())
     at.wait("failed", again, "not tried again until it changes")
@@ -236,7 +238,7 @@ def test_a_backup_that_is_gone(at: Outcomes) -> None:
 
 
 def refused(at: Outcomes, says: str, mend: Callable[[], object]) -> None:
-    """The file cannot be written; once it can, it is."""
+    """The file cannot be written at first. Once it can, it is written."""
     before = at.kubelet()
     version = at.start("quay.io")
     at.wait("failed", version, says, by_node=True)

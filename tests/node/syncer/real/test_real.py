@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The syncer with a real API server, and with the rights that the DaemonSet's account has, and no other."""
+"""The syncer with a real API server and exactly the rights of the DaemonSet's service account."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SLOT = slot_name(0)
 
 
 class Server:
-    """A namespace of the real API server with what the controller makes, as admin."""
+    """A namespace of the real API server with the objects that the controller creates, made as admin."""
 
     def __init__(self, env: KubernetesEnv) -> None:
         url = urlsplit(env.url)
@@ -73,7 +73,7 @@ class Server:
         core = f"/api/v1/namespaces/{self.namespace}"
         self.core = core
         self.call("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
-        # As the module makes them, rights and all.
+        # Made as the module makes them, including the rights.
         for wanted in account_objects(HostedCluster("cls-1", namespace=self.namespace), 1):
             version, kind = KINDS[wanted.kind]
             group = f"/apis/{version}" if "/" in version else f"/api/{version}"
@@ -144,7 +144,7 @@ def test_a_report_is_answered_without_the_reports_of_others(server: Server, tmp_
     assert [answer["kind"] for answer in answers] == ["PartialObjectMetadata"] * 2
     assert all("data" not in answer for answer in answers)
     versions = {answer["metadata"]["resourceVersion"] for answer in answers}
-    assert len(versions) == 1, "said again it is not written again"
+    assert len(versions) == 1, "the same status must not be written twice"
 
 
 def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:

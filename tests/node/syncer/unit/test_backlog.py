@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Changes that come faster than a node, or its API server, is: the newest counts."""
+"""Changes that arrive faster than a node or its API server handles them: only the newest counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def secrets(*passwords: str, start: int = 1) -> list[SecretState]:
 
 
 def test_what_is_passed_over_is_neither_written_nor_said(fleet: Fleet) -> None:
-    """Else a status would be late by as many writes as there were changes."""
+    """Otherwise the status would be late by as many writes as there were changes."""
     node = fleet.node()
     fleet.settle(node, "in-sync", fleet.put(document("example-good")))
     fleet.server.said.clear()
@@ -34,7 +34,7 @@ def test_what_is_passed_over_is_neither_written_nor_said(fleet: Fleet) -> None:
 
 
 def test_what_was_there_last_stays_when_the_secret_goes(fleet: Fleet) -> None:
-    """Whoever deletes the Secret has written what the nodes are to keep."""
+    """The last Secret before the deletion is what the nodes keep."""
     node = fleet.node()
     fleet.settle(node, "in-sync", fleet.put(document("example-good")))
     node.deliver(None, *secrets("example-new", "example-original", start=2), None, None)

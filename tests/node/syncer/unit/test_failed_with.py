@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said of a version that kubelet did not come up with, and who is held for it."""
+"""The field ``failedWith`` of a node's status, and which nodes hold a version because of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def failed(fleet: Fleet) -> SyncedNode:
 
 @pytest.mark.parametrize("between", ["same", "replaced"])
 def test_what_the_ledger_says_has_failed_is_said_of_later_versions(fleet: Fleet, between: str) -> None:
-    """The same meaning in a later version, or the same version and a new syncer."""
+    """Either a later version with the same meaning, or the same version and a new syncer."""
     fleet.held_nodes()
     node, version = failed(fleet), "2"
     if between == "same":
@@ -45,7 +45,9 @@ def test_what_the_ledger_says_has_failed_is_said_of_later_versions(fleet: Fleet,
 
 
 def test_what_was_never_judged_is_not_what_failed(fleet: Fleet) -> None:
-    """A later version is written while the one before is tried, and the same run tries and judges that."""
+    """A later version is written while the previous one is tried. The same run then tries and judges the
+    later one.
+    """
     node = fleet.node()
     fleet.settle(node, "in-sync", fleet.put(GOOD))
     later = SecretState("3", BAD)
@@ -74,7 +76,7 @@ def test_trouble_of_who_failed_releases_nobody(fleet: Fleet, monkeypatch: pytest
 
 
 def test_who_cannot_write_the_next_version_stays_held(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has failed is in sync with that, and says no longer what it has failed with."""
+    """The failed node is in sync with its rolled-back version and clears ``failedWith``."""
     node = fleet.held_nodes()[0]
     other, before = failed(fleet), node.kubelet.restarts
     with monkeypatch.context() as meanwhile:
@@ -108,7 +110,7 @@ def test_who_is_held_stays_so_though_a_new_syncer_says_no_more_of_it(
 
 
 def test_a_restart_with_something_else_is_no_reason_not_to_be_held(fleet: Fleet) -> None:
-    """Its syncer is replaced while a kubelet that is well is watched; what is new has failed elsewhere."""
+    """The syncer is replaced while it watches a healthy kubelet. The new content has failed on another node."""
     first, second = fleet.node(), fleet.node()
     version = fleet.put(GOOD)
     for node in (first, second):
@@ -136,7 +138,7 @@ def test_a_restart_with_something_else_is_no_reason_not_to_be_held(fleet: Fleet)
 def test_a_version_that_is_not_in_the_file_has_not_failed(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was noted, and the file could not be replaced; kubelet does not come up with the one of before."""
+    """It was noted, but the file could not be replaced. Kubelet does not come up with the previous file."""
     node = fleet.node()
     node.kubelet.on_restart = picky(node)
     fleet.settle(node, "in-sync", fleet.put(GOOD))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether others failed with the Secret, where the API server does not say."""
+"""Whether other nodes failed with the Secret while the API server does not answer that."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_who_is_held_stays_so_until_it_is_told(fleet: Fleet, error: Exception) -
     fleet.settle(node, "held", fleet.put(document("example-bad")))
     unanswered(fleet, error)
     fleet.run(12 * HOUR)
-    # Nor does another version of the same change it, or that others took ours out of the file.
+    # Neither another version with the same content nor a foreign edit of the file changes that.
     fleet.put(document("example-bad") + b"\n")
     fleet.run(HOUR)
     node.path.write_bytes(b'{"auths": {}}')
@@ -56,7 +56,7 @@ def test_who_has_not_been_told_waits_a_little(fleet: Fleet, error: Exception) ->
     fleet.settle(node, "pending", version)
     assert "state of the other nodes" in node.status["message"]
     fleet.run(20)
-    assert (node.kubelet.restarts, fleet.server.holder) == (0, ""), "and leaves the slot to others"
+    assert (node.kubelet.restarts, fleet.server.holder) == (0, ""), "it must leave the slot to others"
     fleet.settle(node, "in-sync", version)
     assert node.runs[0][0] - began < 1.5 * MINUTE
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Restart slots: never more holders than Leases, whoever dies, and whoever is slow."""
+"""Restart slots: never more holders than Leases, even when holders die or are slow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Clock:
 
 
 class Leases:
-    """The API server's Leases: a PUT with an old version is a 409."""
+    """The API server's Leases: a PUT with an old resource version gets a 409."""
 
     def __init__(self, *names: str) -> None:
         self.version = 1
@@ -115,7 +115,7 @@ def test_both_saw_it_free_and_one_was_faster(clock: Clock) -> None:
     leases.before_put = two.take
     assert not one.take()
     assert leases.holders() == ["node-2"]
-    assert one.trouble == "", "somebody was faster: no trouble"
+    assert one.trouble == "", "a lost race is no error"
 
 
 def test_the_next_slot_is_taken(clock: Clock) -> None:
@@ -140,14 +140,14 @@ def test_a_holder_that_died_is_followed_after_its_time_on_our_clock(clock: Clock
     leases = Leases("slot-0")
     one, two = slots(leases, "node-1", clock), slots(leases, "node-2", clock)
     assert one.take()
-    clock.now += 10 * DURATION  # two has not looked yet: it cannot know how old the record is
+    clock.now += 10 * DURATION  # two has not read it yet, so it cannot know the record's age
     assert not two.take()
     clock.now += DURATION - 1
     assert not two.take()
     clock.now += 1
     assert two.take()
     assert leases.kept["slot-0"]["spec"]["leaseTransitions"] == 2
-    assert not one.is_held, "and who comes back knows it"
+    assert not one.is_held, "the former holder must notice"
     assert not one.renew()
     assert leases.holders() == ["node-2"]
 
@@ -191,7 +191,7 @@ def test_a_ghost_keeps_no_slot_for_ever(clock: Clock, ghost: dict[str, Any]) -> 
     spec: dict[str, Any] = leases.kept["slot-0"]["spec"]
     assert spec["holderIdentity"] == "node-2"
     assert spec["leaseDurationSeconds"] == DURATION
-    assert 1 <= spec["leaseTransitions"] <= 2**31 - 1, "the API server takes no other"
+    assert 1 <= spec["leaseTransitions"] <= 2**31 - 1, "the API server rejects other values"
     assert spec.keys() == {
         "holderIdentity",
         "leaseDurationSeconds",
@@ -250,16 +250,16 @@ def test_a_holder_that_cannot_renew_gives_up_when_others_may_take_it(clock: Cloc
     assert one.take()
     leases.fails = WireError("no answer")
     clock.now += DURATION / 2
-    assert one.renew(), "nobody may take it yet"
-    assert one.renew_at > clock.now, "and it is not asked for all the time"
+    assert one.renew(), "no other node may take it yet"
+    assert one.renew_at > clock.now, "the next renewal must not be due at once"
     clock.now += DURATION / 2
     assert not one.renew()
     assert not one.is_held
-    assert one.renew_at > clock.now, "nor is a slot that is lost"
+    assert one.renew_at > clock.now, "nor for a lost slot"
 
 
 def test_somebody_else_wrote_into_the_lease_that_is_held(clock: Clock) -> None:
-    """A label, say: our name is still in it."""
+    """For example a label. The holder is still this node."""
     leases = Leases("slot-0")
     one = slots(leases, "node-1", clock)
     assert one.take()
@@ -289,7 +289,7 @@ def test_a_slot_of_another_is_not_given_back(clock: Clock) -> None:
 
 
 def test_a_slot_that_was_taken_without_our_hearing_of_it(clock: Clock) -> None:
-    """The write was done, its answer was lost, and it is sent once more."""
+    """The write succeeded, but its answer was lost, so it is sent again."""
     leases = Leases("slot-0", "slot-1")
     one = slots(leases, "node-1", clock)
 
@@ -299,7 +299,7 @@ def test_a_slot_that_was_taken_without_our_hearing_of_it(clock: Clock) -> None:
 
     leases.before_put = written_already
     assert one.take()
-    assert leases.holders() == ["node-1"], "and not two slots"
+    assert leases.holders() == ["node-1"], "must not take two slots"
     one.release()
     assert leases.holders() == []
 
@@ -336,7 +336,7 @@ def test_a_slot_that_the_server_does_not_take_back_is_given_back_later(
     one.release()
     assert not one.is_held
     assert one.owed_at == clock.now + DURATION / 12
-    # Somebody puts a label on it meanwhile.
+    # Another client adds a label meanwhile.
     leases.put("slot-0", leases.kept["slot-0"]["spec"])
     leases.fails = None
     one.release()
@@ -380,7 +380,7 @@ def test_a_slot_that_is_owed_is_taken_before_any_other(clock: Clock) -> None:
     leases.fails = ApiError(503, "", "busy")
     one.release()
     assert not one.take()
-    assert leases.asked[-1] == owed, "as long as it may be ours, no other"
+    assert leases.asked[-1] == owed, "it may still own this slot"
     leases.fails = None
     assert one.take()
     assert leases.holders() == ["node-1"]
@@ -428,11 +428,11 @@ def test_a_look_asks_for_a_few_slots_only(clock: Clock) -> None:
     for _look in range(40):
         assert not one.take()
     assert len(leases.asked) == 120
-    assert len(set(leases.asked)) == 100, "in turn, so that each is seen"
+    assert len(set(leases.asked)) == 100, "every Lease must be tried"
 
 
 def test_many_nodes_in_any_order_never_exceed_the_budget(clock: Clock) -> None:
-    """300 steps of 12 nodes and 3 slots; a holder works, may die, or may be slow."""
+    """300 steps of 12 nodes and 3 slots. A holder works, may die, or may be slow."""
     import random
 
     chance = random.Random(4)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an earlier version has left to be done, where the Secret as it is now cannot be written."""
+"""Work that an earlier version left, while the current Secret cannot be written."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_kubelet_that_is_down_is_tried_until_it_is_well(
 
 
 def test_who_is_held_stays_so_though_the_next_secret_is_refused(fleet: Fleet) -> None:
-    """Whoever has failed says something of the next one, and still what it has failed with."""
+    """The failed node reports an error for the next Secret and keeps its ``failedWith``."""
     nodes = fleet.held_nodes()
     before = [node.kubelet.restarts for node in nodes]
     fleet.put(b"no JSON")
@@ -78,7 +78,7 @@ def test_a_new_syncer_restarts_nothing_of_which_it_does_not_know_how_others_fare
 
 
 def test_who_has_begun_is_not_held(fleet: Fleet) -> None:
-    """Its kubelet is down with a content that has failed elsewhere meanwhile: it has to be rolled back."""
+    """Its kubelet is down with content that meanwhile failed on another node, so it must be rolled back."""
     first, second = fleet.node(), fleet.node()
     version = fleet.put(document("example-good"))
     for node in (first, second):
@@ -92,7 +92,7 @@ def test_who_has_begun_is_not_held(fleet: Fleet) -> None:
     first.bus_is_away = True
     version = fleet.put(document("example-bad"))
     fleet.run(HOUR, lambda: len(second.runs) > 1)
-    # Its syncer is replaced before anything is known, and the other node is the first to know.
+    # Its syncer is replaced before the result is known, and the other node learns it first.
     second.bus_is_away, first.bus_is_away = True, False
     second.start()
     fleet.settle(first, "failed", version, within=HOUR)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each outcome that is promised has a test on real nodes, by the module and by the syncer."""
+"""Each documented outcome has a test on real nodes, for the module and for the syncer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support import doc_tables
 
 
 def table() -> dict[str, str]:
-    """Of each row of the page its job's result."""
+    """The result of systemd's job for each row of the documentation's table."""
     header = ("what happens", "systemd's job", "the module says", "what is left")
     rows = doc_tables.table(doc_tables.page("nodes"), *header)
     return {row[0].replace("``", "`"): row[1] for row in rows}

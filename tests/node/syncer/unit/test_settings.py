@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the environment may say; the same limits as those of the module that writes it."""
+"""The environment variables of the syncer have the same limits as the module's options."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_what_makes_none_is_one_line_and_an_exit_code(
 
 
 def test_all_slots_fit_into_one_variable() -> None:
-    """The kernel's MAX_ARG_STRLEN: 32 pages for one string."""
+    """The kernel's MAX_ARG_STRLEN allows 32 pages for one string."""
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
         slot_name,
     )

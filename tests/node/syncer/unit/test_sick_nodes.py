@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Nodes that are sick whatever the Secret says, for hours: no storm, nobody is kept up, and they get well."""
+"""Nodes that stay unhealthy for hours whatever the Secret is: few retries, no blocked node, and recovery."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 from tests.node.syncer.unit.fleet import HOUR, LEASE, MINUTE, STATUS, Fleet, SyncedNode
 from tests.node.syncer.world import document
 
-# The first restart is for the good one, then three for the next and three for the roll-back.
+# The first restart is for the good Secret, then three for the next one and three for the rollback.
 WELL, TRIED = 1, 7
 
 
 def sick(fleet: Fleet, until: int = 10**6) -> SyncedNode:
-    """A node whose kubelet takes a minute to fail: from the second restart on, to the one of that number."""
+    """A node whose kubelet fails after a minute: from the second restart to the one with this number."""
 
     def restart(number: int) -> str:
         if not WELL < number <= until:
@@ -36,7 +36,7 @@ def test_its_restarts_get_rarer_whatever_is_new(fleet: Fleet) -> None:
     fleet.settle(node, "failed", fleet.put(document("example-new")))
     assert node.kubelet.restarts == TRIED
     for number in range(8 * 6):
-        # The same meaning, and a new syncer now and then.
+        # The same meaning, sometimes with a new syncer.
         fleet.put(document("example-new") + b"\n" * (number + 1))
         if number % 16 == 15:
             node.start()
@@ -45,8 +45,8 @@ def test_its_restarts_get_rarer_whatever_is_new(fleet: Fleet) -> None:
     pauses = node.pauses[1:]
     short = [pause for pause in pauses if pause < 150]
     assert min(pauses[:4]) >= 15, pauses[:4]
-    assert len(short) <= 4 * 4, "four until they are long, for each syncer that begins"
-    assert max(pauses) <= 330, "and it is tried for ever, since kubelet may be mended"
+    assert len(short) <= 4 * 4, "at most four short pauses for each syncer"
+    assert max(pauses) <= 330, "it must keep retrying, because kubelet may recover"
     assert node.password == "example-good"
     assert node.status["by"] == "node"
 
@@ -77,7 +77,7 @@ def test_it_goes_on_at_once_once_there_is_something_else_to_try(fleet: Fleet) ->
 
 @pytest.mark.parametrize("content", ["example-good", "example-new"])
 def test_kubelet_is_mended(fleet: Fleet, content: str) -> None:
-    """What the Secret says then is the file of before, as for a removal, or what could not be tried."""
+    """The Secret then is the previous content (as after a removal) or content that could not be tried."""
     node = sick(fleet)
     fleet.settle(node, "failed", fleet.put(document("example-new")))
     version = fleet.put(document(content))
@@ -103,7 +103,7 @@ def test_a_restart_that_went_well_makes_the_next_pause_short_again(fleet: Fleet)
 
 
 def unlucky(fleet: Fleet, outcome: str = "dependency") -> SyncedNode:
-    """A node that kubelet does not come up on with what is new; with the file of before it does."""
+    """A node whose kubelet comes up with the previous file, but not with the new content."""
 
     def restart(_number: int) -> str:
         return outcome if node.password == "example-new" else "done"
@@ -129,18 +129,18 @@ def test_what_failed_for_the_nodes_own_reasons_is_tried_again(fleet: Fleet) -> N
 def test_it_is_tried_less_and_less_often(fleet: Fleet) -> None:
     node = unlucky(fleet)
     for number in range(24):
-        # The same meaning, and others write into the file: no reason to try it sooner.
+        # The same meaning and a foreign edit of the file are no reason to try it sooner.
         fleet.put(document("example-new") + b"\n" * (number + 1))
         node.path.touch()
         fleet.run(HOUR)
-    # It may be at it.
+    # It may be trying right now.
     fleet.run(HOUR, lambda: "by" in node.status and fleet.server.holder == "")
     pauses = node.pauses[1:]
     assert min(pauses) >= 150
     assert 24 <= len(pauses) <= 24 * 2 + 6
     assert min(pauses[5:]) >= 1800
     assert max(pauses) <= 3700
-    assert node.kubelet.restarts == 1 + 4 * (len(pauses) + 1), "three attempts and the roll-back"
+    assert node.kubelet.restarts == 1 + 4 * (len(pauses) + 1), "three attempts and the rollback"
     assert (node.password, node.status["by"], fleet.server.holder) == ("example-good", "node", "")
 
 
@@ -232,7 +232,7 @@ def test_the_next_syncer_ends_a_try_that_has_begun(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize("begins_anew", [False, True])
 def test_a_secret_that_is_refused_keeps_no_kubelet_down(fleet: Fleet, begins_anew: bool) -> None:
-    """Nothing can be written then, and the kubelet of before is still to be brought back."""
+    """Nothing can be written then, but the previous kubelet must still be started."""
     node = sick(fleet)
     fleet.settle(node, "failed", fleet.put(document("example-new")))
     if begins_anew:
@@ -283,7 +283,7 @@ def test_a_unit_that_cannot_be_restarted_is_tried_less_and_less(fleet: Fleet) ->
 
 @pytest.mark.parametrize("end", ["done", "failed"])
 def test_how_a_restart_ended_is_not_said_of_what_was_written_meanwhile(fleet: Fleet, end: str) -> None:
-    """The newer version comes after the last look of who restarts, and before anybody hears how it ended."""
+    """The newer version arrives after the restart's last check and before its result is reported."""
     node = fleet.node(lambda _number: end if node.password == "example-older" else "done")
     fleet.settle(node, "in-sync", fleet.put(document("example-good")))
     fleet.put(document("example-older"))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a node says of itself, and that nobody waits for it."""
+"""The node's status; writing it never delays the node's work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATH = "/api/v1/namespaces/kube-system/configmaps/status"
 
 
 class ConfigMap:
-    """The API server's one ConfigMap."""
+    """The API server's only ConfigMap."""
 
     def __init__(self) -> None:
         self.data: dict[str, Any] | None = None
@@ -93,7 +93,7 @@ def test_what_was_written_is_not_written_again(world: World) -> None:
 
 
 def test_what_was_written_is_written_again_now_and_then(world: World) -> None:
-    """Somebody may have deleted the ConfigMap and made it anew."""
+    """The ConfigMap may have been deleted and created again."""
     world.status.say("7", IN_SYNC)
     world.status.flush()
     said = dict(world.api.data or {})
@@ -104,7 +104,7 @@ def test_what_was_written_is_written_again_now_and_then(world: World) -> None:
         assert 300 <= due - world.now <= 450
         world.now = due - 1
         world.status.flush()
-        assert world.api.patches == lost, "not before"
+        assert world.api.patches == lost, "too early"
         world.now = due
         world.status.flush()
         assert world.api.data == said
@@ -112,7 +112,7 @@ def test_what_was_written_is_written_again_now_and_then(world: World) -> None:
 
 @pytest.mark.hardening(17)
 def test_a_write_that_is_done_late_is_put_right(tmp_path: Path) -> None:
-    """The server is silent, is asked again, is told more, and only then does what it was asked first."""
+    """The server is silent. It gets a second and a newer write, and only then executes the first one."""
     held: dict[str, str] = {}
     late: list[dict[str, str]] = []
 
@@ -152,7 +152,7 @@ def test_a_write_that_is_done_late_is_put_right(tmp_path: Path) -> None:
         now = due
         status.flush()
         assert json.loads(held["node-1"])["resourceVersion"] == "9"
-        # Until no write can be done late any more.
+        # Until no late write is possible any more.
         for _time in range(10):
             due = status.due_at
             assert due is not None
@@ -274,7 +274,7 @@ def test_who_failed_elsewhere(world: World) -> None:
         "Not a node": value("7", FAILED),
     }
     assert world.status.failed_elsewhere("7") == "", (
-        "neither we, nor other versions, nor what nobody understands"
+        "neither our own status, nor other versions, nor unknown formats count"
     )
     world.api.data["node-6"] = value("7", FAILED)
     assert world.status.failed_elsewhere("7") == "node-6"
@@ -291,9 +291,9 @@ def test_a_message_has_an_end(world: World) -> None:
 
 
 def test_what_failed_is_said_with_what_was_said_before(world: World) -> None:
-    """Whoever has the slot next reads it, though nothing else is new."""
+    """The next holder of the slot needs it, although nothing else has changed."""
     world.status.failed_with("1")
-    assert world.status.due_at is None, "nothing has been said"
+    assert world.status.due_at is None, "no status was set"
     world.status.say("3", PENDING)
     world.status.flush()
     world.status.failed_with("2")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The watch of one Secret, against a server that breaks in every way."""
+"""The watch of one Secret, against a server that fails in every way."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def listing(version: int, *items: dict[str, Any]) -> dict[str, Any]:
 
 
 class Watched:
-    """A watch in a thread, and what it says."""
+    """A watch in a thread, and what it delivers."""
 
     def __init__(self, server: Scripted, directory: Path, **options: Any) -> None:
         self.delivered: queue.Queue[SecretState | None] = queue.Queue()
@@ -74,7 +74,7 @@ Start = Callable[..., Watched]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a server with these handlers, and a watch of it."""
+    """Starts a server with these handlers and a watch of it."""
     running: list[tuple[Scripted, Watched]] = []
 
     def begin(*handlers: Handler, **options: Any) -> Watched:
@@ -90,7 +90,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def stays(*events: tuple[str, dict[str, Any]], first: dict[str, Any] | None = None) -> Handler:
-    """LIST if ``first`` is given, then a watch of these events that stays open."""
+    """A list if ``first`` is given, then a watch with these events that stays open."""
 
     def handler(talk: Talk) -> None:
         if first is not None:
@@ -106,7 +106,7 @@ def stays(*events: tuple[str, dict[str, Any]], first: dict[str, Any] | None = No
 
 
 def breaks(first: dict[str, Any], *rest: bytes) -> Handler:
-    """LIST, then the head of a watch and these bytes, then the end."""
+    """A list, then the head of a watch, these bytes and the end of the connection."""
 
     def handler(talk: Talk) -> None:
         talk.request()
@@ -133,7 +133,7 @@ def test_what_is_there_then_every_change(start: Start) -> None:
         )
     )
     assert [watched.next() for _event in range(4)] == ["9", "11", "gone", "13"]
-    assert watched.server.connections == 1, "the watch goes over the connection of the list"
+    assert watched.server.connections == 1, "the watch must reuse the list's connection"
     first, second = watched.server.asked
     assert first.target == (
         "/api/v1/namespaces/kube-system/secrets?fieldSelector=metadata.name%3Dglobal-pull-secret"
@@ -171,7 +171,7 @@ def test_a_broken_watch_goes_on_where_it_was(start: Start) -> None:
     watched = start(breaks(listing(10, thing(9)), whole), stays(("MODIFIED", thing(12))))
     assert [watched.next() for _event in range(3)] == ["9", "11", "12"]
     assert "resourceVersion=11&" in targets(watched)[-1]
-    assert len(watched.server.asked) == 3, "no second list"
+    assert len(watched.server.asked) == 3, "must not list again"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_half_a_line_or_nonsense_is_a_broken_watch(start: Start, half: bytes) ->
     watched = start(breaks(listing(10, thing(9)), half), stays(("MODIFIED", thing(12))))
     assert [watched.next(), watched.next()] == ["9", "12"]
     assert watched.trouble()
-    assert watched.trouble() == "", "and it is said when it is over"
+    assert watched.trouble() == "", "the end of the problem must be reported"
     assert "resourceVersion=10&" in targets(watched)[-1]
 
 
@@ -199,12 +199,12 @@ def test_bookmarks_move_the_version_on(start: Start) -> None:
         talk.request()
         talk.begin()
         talk.event("BOOKMARK", {"metadata": {"resourceVersion": "40"}})
-        talk.chunk(b"")  # the ordinary end
+        talk.chunk(b"")  # the regular end
 
     watched = start(handler, stays(("MODIFIED", thing(41))))
     assert [watched.next(), watched.next()] == ["9", "41"]
     assert "resourceVersion=40&" in targets(watched)[-1]
-    assert watched.troubles.empty(), "a watch that the server ends in order is no trouble"
+    assert watched.troubles.empty(), "a regular end is no problem"
 
 
 def gone_event(talk: Talk) -> None:
@@ -239,7 +239,7 @@ def test_410_means_list_again(start: Start, gone: Handler) -> None:
     ],
 )
 def test_whatever_ends_a_watch_with_an_error_makes_us_list_again(start: Start, answer: Any) -> None:
-    """A server that was restored from a backup would refuse our version for ever."""
+    """A server restored from a backup would reject our version forever."""
     line = json.dumps({"type": "ERROR", "object": answer}).encode() + b"\n"
     ended = breaks(listing(90, thing(80)), b"%x\r\n%s\r\n" % (len(line), line))
     watched = start(ended, stays(first=listing(60, thing(55))))
@@ -257,7 +257,7 @@ def test_a_version_that_is_refused_makes_us_list_again(start: Start) -> None:
 
 
 def test_a_watch_that_says_nothing_at_all_is_followed_by_a_list(start: Start) -> None:
-    """The version may be one of before a restore: nothing would ever come."""
+    """The version may be from before a restore, so no event would ever come."""
 
     def nothing(talk: Talk) -> None:
         talk.request()
@@ -269,7 +269,7 @@ def test_a_watch_that_says_nothing_at_all_is_followed_by_a_list(start: Start) ->
 
 
 class Waits(Backoff):
-    """Counts, and lets nobody wait for long."""
+    """Counts the pauses and makes them short."""
 
     def __init__(self) -> None:
         super().__init__(0.01, 0.02)
@@ -365,7 +365,7 @@ def test_a_line_without_end(start: Start) -> None:
 def test_an_error_of_our_own_does_not_end_the_watch(
     start: Start, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    """Its text is not said: it could hold a value."""
+    """The text of the error is not logged: it could contain a value."""
     content_of = watch._content_of
     failed: list[Any] = []
 
@@ -394,7 +394,7 @@ def test_deleted_and_made_anew_while_we_were_away(start: Start) -> None:
 
 
 def test_a_server_that_goes_silent_is_left(start: Start) -> None:
-    """The connection stands, nothing comes, and the time that the server was given is over."""
+    """The connection stays open, nothing arrives, and the watch's time is over."""
     watched = start(
         stays(first=listing(10, thing(9))),
         stays(("MODIFIED", thing(12))),
@@ -408,7 +408,7 @@ def test_a_server_that_goes_silent_is_left(start: Start) -> None:
 def test_after_a_watch_that_stood_for_long_the_first_wait_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise a node that had trouble once would be slow for ever."""
+    """Otherwise a node with an early failure would wait long forever after."""
     monkeypatch.setattr(watch, "_STOOD_SECONDS", 0.0)
 
     class Counted(Backoff):
@@ -425,7 +425,7 @@ def test_after_a_watch_that_stood_for_long_the_first_wait_is_short(
     with Scripted(breaks(listing(10, thing(9))), closes, stays(("MODIFIED", thing(12)))) as server:
         watched = Watched(server, tmp_path, backoff=Counted(0.01, 0.05))
         assert [watched.next(), watched.next()] == ["9", "12"]
-        # Once for each watch that stood and broke; the event resets it as well.
+        # Once for each watch that was established and broke; the event resets it too.
         resets = Counted.resets
         watched.stop()
     assert resets >= 2
@@ -453,7 +453,7 @@ def test_a_refusal_is_said_and_tried_again(start: Start, status: int) -> None:
 
 
 def test_a_server_that_closes_at_once_again_and_again(start: Start) -> None:
-    """Each time a list, since nothing was ever seen; the wait between them grows."""
+    """Each attempt begins with a list, because no event was ever seen. The pauses grow."""
 
     def closes(talk: Talk) -> None:
         talk.request()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The syncer's own HTTP: what it reads, and what it does not put up with."""
+"""The syncer's own HTTP client: what it accepts and what it rejects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.node.syncer.unit.scripted import TOKEN, Handler, Scripted, Talk
 
 
 def says(data: bytes) -> Handler:
-    """Answers the first request of a connection with these bytes and closes."""
+    """Answers the first request of a connection with these bytes and closes it."""
 
     def handler(talk: Talk) -> None:
         talk.request()
@@ -93,7 +93,7 @@ def test_what_is_no_answer(data: bytes) -> None:
 
 
 def drips(talk: Talk) -> None:
-    """A byte now and then: no single read ever waits for long."""
+    """Sends a byte now and then, so that no single read waits long."""
     talk.request()
     talk.send(OK + b"Content-Length: 1000\r\n\r\n")
     while True:
@@ -221,7 +221,7 @@ def test_a_token_is_not_sent_in_the_clear() -> None:
 
 @pytest.mark.hardening(17)
 def test_a_call_that_is_hurried_ends_and_is_not_made_again(tmp_path: Path) -> None:
-    """The server would have ten minutes."""
+    """The server would have had ten minutes."""
 
     def once(talk: Talk) -> None:
         talk.request()

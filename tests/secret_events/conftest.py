@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What each test of the event source may ask for."""
+"""Checks for every test of the event source."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.support.secret_events.api_server import CANARY, TOKEN
 
 @pytest.fixture
 def no_secret_anywhere(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing that was logged, however verbosely, has a secret in it."""
+    """Fail if any log record, at any level, contains a secret."""
     caplog.set_level(logging.DEBUG)
     yield
-    # ``caplog.text`` is the teardown's by now.
+    # ``caplog.text`` holds only the teardown's records by now.
     said = "\n".join(map(logging.Formatter().format, caplog.get_records("call")))
     assert CANARY not in said
     assert TOKEN not in said

@@ -70,13 +70,13 @@ def test_a_lost_connection_loses_nothing_and_repeats_nothing(token: str) -> None
                     await server.until(lambda: server.watches == 1)
                     server.drop()
                     await server.until(lambda: server.watches == 0)
-                    # While nobody watches.
+                    # This change happens while no watch is open.
                     version = server.change(NAMESPACE, NAME)
                     last = ("cls-1", "MODIFIED", str(version))
                     await source.until(lambda it, last=last: it.changes[-1:] == [last])  # type: ignore[misc]
                 assert len(source.changes) == 4
                 assert server.requests["list"] == 1
-                # Each went on where the one before was.
+                # Each watch continued where the one before had ended.
                 assert server.resumed[1:] == [int(version) for _one, _kind, version in source.changes[:3]]
                 assert source.problems == []
 
@@ -158,7 +158,7 @@ def test_a_change_between_list_and_get_is_told_once(token: str) -> None:
             server.before_get = change
             async with running([entry("cls-1", server.url, token)], batch={"delay": 0}) as source:
                 await server.until(lambda: server.watches == 1)
-                # The watch brings the same change before this one.
+                # The watch delivers the same change first.
                 version = server.change(NAMESPACE, NAME)
                 await source.until(lambda it: it.changes[-1:] == [("cls-1", "MODIFIED", str(version))])
                 assert [kind for _cluster, kind, _version in source.changes] == ["ADDED", "MODIFIED"]
@@ -276,7 +276,7 @@ def test_nothing_secret_is_in_any_event(token: str) -> None:
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The minutes between two tries would only make the tests slow."""
+    """Shorten the pauses between two attempts, which are minutes."""
     from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
 
     monkeypatch.setattr(watch.Pauses.__init__, "__defaults__", (0.05, 0.05, 0.05))

@@ -22,10 +22,10 @@ from tests.lab.session import kubernetes
 from tests.support.secret_events.source import entry, token_file
 
 MANY = 1000
-# As many systems begin a process.
+# The usual soft limit of open files.
 FEW_FILES = ("sh", "-c", 'ulimit -S -n 256; exec "$@"', "sh")
 ROOT = Path(__file__).parents[3]
-# As ansible-rulebook finds it: in a tree of collections, and nothing on sys.path.
+# As ansible-rulebook finds it: in a tree of collections, without sys.path.
 INSTALLED = (
     COLLECTIONS_PATH
     / "ansible_collections/hyperfleet/pull_secret/extensions/eda/plugins/event_source/kubernetes_secret.py"
@@ -51,7 +51,7 @@ async def process(*command: str | Path) -> AsyncIterator[asyncio.subprocess.Proc
 
 
 async def read_until_all(source: asyncio.subprocess.Process, count: int) -> dict[str, Any]:
-    """The event with which every cluster was named once."""
+    """Read until every cluster was named once; return the last event."""
     seen: set[str] = set()
     assert source.stdout
     async with asyncio.timeout(120):
@@ -83,7 +83,7 @@ def test_a_thousand_clusters_take_one_process(tmp_path: Path, capsys: pytest.Cap
                 await read_until_all(source, MANY)
                 assert server.stdin
                 assert source.stdout
-                # All were listed, so what tells of a change is a watch.
+                # All are listed by now, so only a watch can report a change.
                 server.stdin.write(b"".join(b"ns-%d additional-pull-secret\n" % one for one in range(MANY)))
                 seen: set[str] = set()
                 async with asyncio.timeout(120):
@@ -112,7 +112,7 @@ def test_a_thousand_watches_of_the_real_api_server(
             await read_until_all(source, MANY)
             assert source.stdout
             async with asyncio.timeout(120):
-                # Named, most of them are not watched yet.
+                # When all are named, most of them are not watched yet.
                 while (event := json.loads(await source.stdout.readline()))["files"] < MANY:
                     assert "problems" not in event, event["problems"][:3]
             _report(capsys, "TLS, the real API server", event)
@@ -126,8 +126,8 @@ def _report(capsys: pytest.CaptureFixture[str], what: str, event: dict[str, Any]
     with capsys.disabled():
         print(f"\n{MANY} watches, {what}: {event['now'] / 1024:.0f} MiB, {each:.0f} KiB each, ", end="")
         print(f"{event['threads']} threads, {event['files']} open files")
-    # Ten thousand in a process of some GiB.
+    # So that ten thousand fit into a process of some GiB.
     assert each < 150
-    # One connection each.
+    # One connection for each.
     assert MANY <= event["files"] < MANY + 100
     assert event["threads"] < 40

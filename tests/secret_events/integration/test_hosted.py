@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hosted clusters as the role takes them: the file of the clusters is all that the event source is told."""
+"""Hosted clusters as the role takes them: the event source gets only the file of the clusters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Fleet:
-    """A management cluster, and the file that names its hosted clusters."""
+    """A management cluster, and the file that lists its hosted clusters."""
 
     def __init__(self, management: ApiServer, directory: Path) -> None:
         self.management = management
@@ -89,7 +89,7 @@ class Fleet:
 
 @asynccontextmanager
 async def one_cluster(directory: Path) -> AsyncIterator[tuple[Fleet, ApiServer, ApiServer]]:
-    """``cls-1``; its management cluster and itself."""
+    """``cls-1``: its management cluster and its own API server."""
     async with ApiServer() as management, ApiServer() as hosted:
         fleet = Fleet(management, directory)
         fleet.add("cls-1", hosted)
@@ -98,7 +98,7 @@ async def one_cluster(directory: Path) -> AsyncIterator[tuple[Fleet, ApiServer, 
 
 @asynccontextmanager
 async def watched_cluster(directory: Path) -> AsyncIterator[tuple[Fleet, ApiServer, ApiServer, Source]]:
-    """``one_cluster``, and the source that runs from its file."""
+    """``one_cluster`` and a source that reads its file."""
     async with one_cluster(directory) as (fleet, management, hosted):
         clusters = fleet.write()
         async with running(clusters, **fleet.options) as source:
@@ -124,7 +124,7 @@ def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
             expected = {("cls-1", "clusters-cls-1", "pull-secret"), ("cls-1", *ADDITIONAL)}
             await source.until(lambda it: names(it) == expected)
             assert source.problems == []
-            # What the playbook is given.
+            # The event contains the targets for the playbook.
             assert all(event["targets"] == fleet.entries for event in source.events)
 
     asyncio.run(scenario())
@@ -171,7 +171,7 @@ def test_another_original_is_watched_once_the_control_plane_names_it(tmp_path: P
             await management.until(lambda: management.watches == 1)
             version = str(management.change("clusters-cls-1", "pull-secret-2"))
             fleet.plane("clusters-cls-1", "pull-secret-2")
-            # A server ends a watch after some minutes, which is no failure.
+            # A server ends a watch after some minutes; that is no failure.
             management.drop()
             await source.until(lambda it: it.changes == [("cls-1", "ADDED", version)])
             assert names(source) == {("cls-1", "clusters-cls-1", "pull-secret-2")}
@@ -276,13 +276,13 @@ def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.Log
             fleet.write()
             await source.until(lambda it: "cls-2" in it.clusters)
             await management.until(lambda: management.watches == 2)
-            # Nothing is told of who was there before.
+            # Clusters that were already listed get no further event.
             assert source.clusters.count("cls-1") <= 2
             del fleet.entries[0]
             fleet.write()
             await management.until(lambda: management.watches == 1)
             await hosted.until(lambda: hosted.watches == 1)
-            # What cannot be read changes nothing, and what cannot be used is left out alone.
+            # An unreadable list changes nothing; an unusable entry is skipped alone.
             fleet.path.write_text("clusters: [" + CANARY)
             fleet.entries.append({"cluster_id": "cls-3"})
             fleet.add("cls-4", hosted)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""API servers that mean harm, beside one that works: what they cost is bounded, and nobody else notices."""
+"""Hostile API servers beside one that works: their cost is bounded, and other clusters are not affected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def event(kind: str, version: str) -> bytes:
 
 
 class Hostile(Listener):
-    """Answers each request with what it was made with, and counts them by their verbs."""
+    """Sends each request its given answer, and counts the requests by verb."""
 
     def __init__(self, answer: Answer) -> None:
         self.requests = {"list": 0, "watch": 0}
@@ -76,7 +76,7 @@ def sends(content: bytes, **headers: str) -> Answer:
 
 
 def watched(*lines: bytes, endless: bool = False, pause: float | None = None) -> Answer:
-    """A list, and watches that send these, for ever if ``endless``."""
+    """A list, then watches that send these lines, forever if ``endless``."""
 
     async def answer(verb: str, writer: asyncio.StreamWriter) -> None:
         begin(writer)
@@ -90,7 +90,7 @@ def watched(*lines: bytes, endless: bool = False, pause: float | None = None) ->
             if not endless:
                 return
             if pause is not None:
-                await asyncio.sleep(pause)  # a server that drips
+                await asyncio.sleep(pause)  # one chunk at a time
 
     return answer
 
@@ -162,14 +162,14 @@ async def dripping_head(unused: str, writer: asyncio.StreamWriter) -> None:
     while True:
         writer.write(b"x")
         await writer.drain()
-        await asyncio.sleep(0.1)  # no read of the client ever waits for long
+        await asyncio.sleep(0.1)  # no read of the client waits long
 
 
 async def informational_heads(unused: str, writer: asyncio.StreamWriter) -> None:
     while True:
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 10)
         await writer.drain()
-        await asyncio.sleep(0.01)  # fast, and not so fast that the client has no other work
+        await asyncio.sleep(0.01)  # fast, but the client still gets other work done
 
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
@@ -201,13 +201,13 @@ def test_a_storm_of_410_is_slowed_down(tmp_path: Path) -> None:
     gone = b'{"type": "ERROR", "object": {"code": 410}}\n'
 
     async def scenario() -> None:
-        # Events before each, so that each watch seems to work.
+        # Events come before each error, so that each watch seems to work.
         storm = watched(event("BOOKMARK", "6"), event("MODIFIED", "7"), gone)
         async with beside(storm, token_file(tmp_path)) as (bad, good, source):
             async with asyncio.timeout(60):
                 while len(bad.watched_at) < 8:
                     await asyncio.sleep(0.01)
-            # Five come at once. Then the pauses begin, with 0.25 s and 0.5 s at least.
+            # The first five come at once. Then the pauses begin, with at least 0.25 s and 0.5 s.
             assert bad.watched_at[7] - bad.watched_at[5] >= 0.75
             version = str(good.change(*NAME))
             await source.until(lambda it: ("good", "ADDED", version) in it.changes)
@@ -225,7 +225,7 @@ def test_endless_events_leave_time_for_others_and_are_made_into_few(tmp_path: Pa
             for _number in range(5):
                 version = str(good.change(*NAME))
                 await source.until(lambda it, version=version: ("good", version) in names(it))
-            # Each of five waits for a batch's 0.05 s; and there is one event a batch.
+            # Each of five waits for the batch delay of 0.05 s, and each batch has one event.
             took = time.monotonic() - begun
             assert took < 60
             assert len(source.events) - seen <= 2 + 2 * took / 0.05
@@ -246,7 +246,7 @@ def test_a_hundred_changes_a_second_are_few_events_and_the_last_one_counts(tmp_p
                 await server.until(lambda: server.watches == 1)
                 for _number in range(200):
                     version = str(server.change(*NAME))
-                    await asyncio.sleep(0.01)  # the rate is what is tried
+                    await asyncio.sleep(0.01)  # a limited rate of events
                 await source.until(lambda it: it.changes[-1:] == [("cls-1", "MODIFIED", version)])
                 assert len(source.changes) <= 6
 
@@ -278,7 +278,7 @@ def test_many_that_never_answer_hold_up_nobody(
                 await good.until(lambda: good.watches == 0)
                 begun = time.monotonic()
                 await good.until(lambda: good.watches == 1)
-                # All of the others' tries after one another would take 30 s a round.
+                # One after another, the other clusters' attempts would take 30 s a round.
                 assert time.monotonic() - begun < 20
 
     asyncio.run(scenario())

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files in the place of the list of clusters: whatever it is, the watches that there are go on."""
+"""Unusable files in place of the list of clusters: existing watches continue."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_hostile_file_ends_nothing_and_is_not_quoted(
                 assert complaint in caplog.text
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
                 path.write_text(listed)
-                # The one that went on, or the one of the list that is good again.
+                # The existing watch, or the one after the list is valid again.
                 version = str(server.change(*NAME))
                 await source.until(lambda it: [change[2] for change in it.changes] == [version])
 
@@ -146,7 +146,7 @@ def test_what_nobody_thought_of_is_named_by_its_class_alone(
         settings = SecretWatchSettings(str(tmp_path / "clusters"))
         fleet = Fleet(settings, Batches(Nobody(), 0, 1, lambda: False))
         await fleet._read(str(tmp_path / "clusters"))
-        # It is the same, so it is not read again.
+        # It has not changed, so it is not parsed again.
         await fleet._read(str(tmp_path / "clusters"))
 
     asyncio.run(scenario())

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the event source gets to an API server: TLS, proxies, and what ``K8S_AUTH_*`` say."""
+"""The connection to an API server: TLS, proxies and the ``K8S_AUTH_*`` variables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSWORD = "example-proxy-password"
 
 
 class Proxy(Listener):
-    """An HTTP proxy that leads wherever it is asked to; ``heads`` are those of its requests."""
+    """An HTTP proxy that connects anywhere; ``heads`` are the headers of its requests."""
 
     def __init__(self, to: str | None = None) -> None:
         self.heads: list[str] = []
@@ -139,7 +139,7 @@ def test_the_kubeconfigs_proxy_is_used(tmp_path: Path, tls: bool) -> None:
                 await changes_are_seen(server, kubeconfig=path)
                 login = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
                 assert all(f"basic {login}" in head.replace("Basic", "basic") for head in proxy.heads)
-                # In the tunnel only the server sees the token.
+                # Inside the tunnel only the server sees the token.
                 assert any(TOKEN in head for head in proxy.heads) is not tls
 
     asyncio.run(scenario())
@@ -189,7 +189,7 @@ def test_what_the_variables_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             server.secrets.clear()
             await changes_are_seen(server)
             assert len(proxy.heads) == seen
-            # An option names another server, and what belongs to this one is not sent there.
+            # An option names another server, so this server's credentials are not sent there.
             path = kubeconfig(tmp_path / "k", server.url)
             monkeypatch.setenv("K8S_AUTH_API_KEY", "example-other-token")
             server.secrets.clear()
@@ -199,7 +199,7 @@ def test_what_the_variables_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The minutes between two tries would only make the tests slow."""
+    """Shorten the pauses between two attempts, which are minutes."""
     from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
 
     monkeypatch.setattr(watch.Pauses.__init__, "__defaults__", (0.05, 0.05, 0.05))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A tenant changes a secret, and nobody starts anything: the rulebook, the playbook, the real API server."""
+"""A tenant changes a secret, and the rulebook runs the playbook against a real API server by itself."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.real("go", "java")
 
 ADDITIONAL, GLOBAL = "additional-pull-secret", "global-pull-secret"
 CLUSTERS = 3
-# Seconds from a change to the merged secret, on a machine that does much else; 2 to 3 where it does not.
+# Seconds from a change to the merged secret: 2 to 3 on an idle machine, more on a busy one.
 SOON = 30.0
-# Likewise behind a run for a cluster that does not answer: two requests of 10 s, and two playbooks' start.
+# The same behind a run for a cluster that does not answer: two requests of 10 s and two starts of a playbook.
 BEHIND_A_SILENT_ONE = 60.0
 
 
@@ -39,7 +39,9 @@ def secret(name: str, **registries: str) -> dict[str, Any]:
 
 
 class Tenants:
-    """Hosted clusters, each a namespace of the one API server, and one for its control plane."""
+    """Hosted clusters: each is a namespace of the one API server, and one more namespace is the control
+    plane.
+    """
 
     def __init__(self, api: Api, kubeconfig: Path) -> None:
         self.api = api
@@ -52,11 +54,11 @@ class Tenants:
             self.clusters.append({"cluster_id": f"cls-{number}", "original": original, **place})
 
     def silence(self, number: int, kubeconfig: Path) -> None:
-        """From now on the hosted cluster's API server is this one."""
+        """Let the hosted cluster's kubeconfig lead to another API server from now on."""
         self.clusters[number]["hosted_kubeconfig"] = str(kubeconfig)
 
     async def until(self, number: int, expected: dict[str, str], running: Rulebook, seconds: float) -> float:
-        """Wait until this is merged; the seconds that it took, fewer than those."""
+        """Wait until this is merged; return how many seconds it took."""
         begun = time.monotonic()
         async with asyncio.timeout(seconds):
             while await asyncio.to_thread(self.merged, number) != expected:
@@ -65,7 +67,7 @@ class Tenants:
         return time.monotonic() - begun
 
     def merged(self, number: int) -> dict[str, Any]:
-        """registry -> auth of the global secret; nothing where there is none."""
+        """registry -> auth of the global secret; empty if there is no secret."""
         found = self.api.secret(self.clusters[number]["hosted_namespace"], GLOBAL)
         return {name: entry["auth"] for name, entry in held(found)["auths"].items()} if found else {}
 
@@ -107,7 +109,7 @@ def test_what_a_tenant_changes_is_merged_without_anybody_starting_anything(
             expected["quay.io"] = auth("second")
             await asyncio.to_thread(api.merge, plane, "secrets", "pull-secret", rotated)
             seconds["original"] = await world.until(1, expected, running, SOON)
-            # The others' tenants have changed nothing.
+            # The other tenants have changed nothing.
             assert [world.merged(number) for number in (0, 2)] == [{}, {}]
             for word in ("first", "mine", "rotated", "second"):
                 assert auth(word) not in running.text
@@ -136,7 +138,7 @@ def test_an_api_server_that_never_answers_holds_up_nobody_for_long(
                 expected = {"quay.io": auth("first"), "a.example.com": auth("one")}
                 seconds["created, all are looked at"] = await world.until(1, expected, running, 120)
                 for word in ("two", "three"):
-                    # Work for the silent one, and a request of its run: the event source lists.
+                    # A change for the silent cluster, and a request of its run; the event source only lists.
                     before = silent.asked
                     patch = {"data": secret("pull-secret", quay_io=word)["data"]}
                     await asyncio.to_thread(api.merge, plane, "secrets", "pull-secret", patch)
@@ -154,7 +156,7 @@ def test_an_api_server_that_never_answers_holds_up_nobody_for_long(
 
 
 class Silent(Listener):
-    """An API server that takes every request and answers none; ``text`` is what it was sent."""
+    """An API server that accepts every request and answers none; ``text`` is what it received."""
 
     def __init__(self) -> None:
         self.text = ""

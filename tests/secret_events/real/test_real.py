@@ -42,7 +42,7 @@ def server() -> Iterator[tuple[KubernetesEnv, Api]]:
 
 
 class Relay:
-    """Passes bytes on, so that TLS stays the server's own."""
+    """Relays bytes only, so that TLS ends at the server."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -95,7 +95,7 @@ def secret(text: str) -> dict[str, Any]:
     return {
         "metadata": {
             "name": NAME,
-            # As `kubectl apply` leaves it.
+            # As `kubectl apply` writes it.
             "annotations": {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"data": CANARY})},
         },
         "type": "kubernetes.io/dockerconfigjson",
@@ -157,7 +157,7 @@ def test_changes_are_seen_and_survive_cut_connections(
             print(f"\nchange to event: {max(watched):.2f} s; over a cut connection: {max(cut):.2f} s")
 
     asyncio.run(scenario())
-    # Neither the values nor the annotation that repeats them: they stay in the server.
+    # Neither the values nor the annotation that repeats them are sent.
     assert b"resourceVersion" in received
     assert CANARY.encode() not in received
     assert all(value not in received for value in values)
@@ -180,10 +180,10 @@ def test_bookmarks_and_ends_of_watches_make_no_events(
                 for number in itertools.count():
                     if received.count(b'"BOOKMARK"') >= 2:
                         break
-                    # A quiet server has nothing to bookmark.
+                    # A server without changes sends no bookmarks.
                     other = {"metadata": {"name": f"other-{number}"}}
                     await asyncio.to_thread(api.create, namespace, "secrets", other)
-                    # The server sends a bookmark once a minute and before a watch ends, whatever we do.
+                    # The server sends a bookmark about once a minute and before a watch ends.
                     await asyncio.sleep(0.5)
             assert [kind for _cluster, kind, _version in source.changes] == ["ADDED"]
             assert source.problems == []
@@ -227,7 +227,7 @@ def test_a_role_for_the_one_secret_is_enough(
 
 
 def spy_on_what_arrives(monkeypatch: pytest.MonkeyPatch) -> bytearray:
-    """Every byte that TLS gives the process."""
+    """Collect all bytes that TLS delivers to the process."""
     received = bytearray()
     read = ssl.SSLObject.read
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rulebook in ansible-rulebook itself: a change, and the playbook ran for the cluster that changed."""
+"""The rulebook in ansible-rulebook itself: after a change the playbook runs for the cluster that changed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 
 pytestmark = pytest.mark.real("java")
 
-# Stands for the playbook hosted_cluster: it writes down when it begins and ends, and for which clusters, and
-# goes on for as long as there is a file `hold`.
+# Stands in for the playbook hosted_cluster: it records when it begins and ends and for which clusters. It
+# runs for as long as the file `hold` exists.
 STUB = """
 - name: Write down what was asked for
   hosts: localhost
@@ -82,10 +82,10 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
                 seconds = time.monotonic() - begun
                 assert running.lines[2]["begin"] == ["cls-3"]
 
-                # While its playbook runs: many changes, also of the cluster that it works on.
+                # While the playbook runs: many changes, also of the cluster that it works on.
                 for one in (1, 3, 1, 4, 3):
                     server.change(f"ns-{one}", "additional-pull-secret")
-                    # Over more than one delay of a batch (1 s), and the source says nothing of a change itself.
+                    # Longer than the batch delay of 1 s, after which the source would report the changes.
                     await asyncio.sleep(0.5)
                 running.hold.unlink()
                 await running.ended(3)
@@ -116,13 +116,13 @@ def test_nothing_is_lost_when_it_is_killed(tmp_path: Path) -> None:
             with contextlib.suppress(AssertionError):
                 async with rulebook(tmp_path, clusters, stub=STUB) as running:
                     await running.ended(1)
-                    # Seen, or not: nobody works on it.
+                    # Whether the event was sent or not, no playbook works on it.
                     server.change("ns-1", "additional-pull-secret")
                     running.process.kill()
                     await running.process.wait()
             (tmp_path / "log").unlink()
             async with rulebook(tmp_path, clusters, stub=STUB) as running:
-                # Who has a secret, and who has none.
+                # Clusters with a secret and without one.
                 await running.ended(2)
                 begun = [line["begin"] for line in running.lines if "begin" in line]
                 assert begun == [["cls-1"], ["cls-0"]]

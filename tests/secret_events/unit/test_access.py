@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How an API server is reached: kubeconfigs, exec plugins, tokens."""
+"""The access to an API server: kubeconfigs, exec plugins and tokens."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_many_watches_ask_once_and_anew_when_they_were_refused(tmp_path: Path) -
         for _one in range(50):
             accesses.forget(connection, found[0])
         again = await asyncio.gather(*[accesses.get(connection) for _one in range(50)])
-        # Who is late with his refusal does not take the new one away.
+        # A late refusal of the old token does not remove the new one.
         accesses.forget(connection, found[0])
         assert await accesses.get(connection) is again[0]
 
@@ -216,7 +216,7 @@ def test_many_watches_ask_once_and_anew_when_they_were_refused(tmp_path: Path) -
 
 
 def test_a_login_in_the_servers_address_is_sent(tmp_path: Path) -> None:
-    """The Ansible Operator's kubeconfigs have one, of some 190 letters."""
+    """The Ansible Operator's kubeconfigs contain one of about 190 letters."""
     user = "u" * 190
     path = kubeconfig(tmp_path / "k", {}, server=f"http://{user}:{SECRET}@localhost:8888")
     access = reach(ServerOptions(kubeconfig=str(path)))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Changes made into events."""
+"""Changes are collected into events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECRET = Named("kube-system", "additional-pull-secret")
 
 
 class Taken:
-    """A queue of which ``put`` returns when ``room`` is set."""
+    """A queue whose ``put`` returns when ``room`` is set."""
 
     def __init__(self) -> None:
         self.events: list[Any] = []
@@ -102,7 +102,7 @@ def test_who_changed_goes_before_who_is_looked_at_again_and_who_does_not_answer_
         async with World() as world:
             silent = [f"silent-{number}" for number in range(20)]
             world.batches.troubled = lambda: silent
-            # A change does not make them answer.
+            # A change does not prove that the cluster answers.
             world.batches.add(silent, SECRET, "MODIFIED", "1")
             world.batches.add(["again-1", "again-2"])
             world.batches.add(["changed-1"], SECRET, "MODIFIED", "2")
@@ -147,7 +147,9 @@ def test_while_nothing_is_taken_the_next_batch_grows() -> None:
             await world.queue.waiting.wait()
             for number in (2, 3, 1, 2):
                 world.batches.add([f"cls-{number}"])
-                await asyncio.sleep(0.03)  # longer than the delay: each would have been a batch of its own
+                await asyncio.sleep(
+                    0.03
+                )  # longer than the delay, after which each would be a batch of its own
             world.queue.room.set()
             await world.queue.until(2)
             assert [event["clusters"] for event in world.queue.events] == [
@@ -163,7 +165,7 @@ def test_while_the_engine_is_busy_nothing_is_put() -> None:
         async with World() as world:
             world.busy = True
             world.batches.add(["cls-1"])
-            await asyncio.sleep(0.1)  # five delays, after which nothing may have been put
+            await asyncio.sleep(0.1)  # five delays, in which nothing may be put
             assert not world.queue.waiting.is_set()
             world.batches.add(["cls-2"])
             world.busy = False

@@ -117,7 +117,7 @@ def test_an_entry_that_cannot_be_used_is_left_out_alone(entry: Any, complaint: s
     ],
 )
 def test_an_id_of_two_entries_is_nobodys_as_for_the_role(other: dict[str, Any]) -> None:
-    """A change of the first would otherwise have merged the second's pull secret."""
+    """Otherwise a change of the first would merge the pull secret of the second."""
     entries = [
         {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1"},
         {"cluster_id": "cls-2", "control_plane_namespace": "clusters-3"},
@@ -233,7 +233,8 @@ def test_a_file_that_cannot_be_used_is_named_and_not_quoted(text: bytes, complai
     [
         ({}, "clusters is missing"),
         ({"clusters": "f", "cluster": 1}, "kubernetes_secret: unknown keys: cluster"),
-        # The engine would wait for somebody to read its feedback; all clusters at the start make it needless.
+        # The engine would wait for a reader of its feedback. The event for all clusters at the start makes it
+        # needless.
         ({"clusters": "f", "feedback": True}, "kubernetes_secret: unknown keys: feedback"),
         ({"clusters": "f", "batch": 5}, "batch must be a mapping with delay, max"),
         ({"clusters": "f", "batch": {"size": 5}}, "batch: unknown keys: size"),

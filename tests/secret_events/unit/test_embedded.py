@@ -169,7 +169,7 @@ def test_what_leads_to_files_or_programs_is_refused(part: str, field: str) -> No
     if part == "cluster":
         cluster[field] = "/etc/passwd"
     if field == "tokenFile":
-        # Where there are both, the text counts here, and the file is not looked at.
+        # If both are set, the text counts and the file is ignored.
         user["token"] = ""
     with pytest.raises(ConfigurationError, match=f"has {field}, which is not allowed") as caught:
         parse_embedded(kubeconfig(cluster, **user), "c", "secret a/b")

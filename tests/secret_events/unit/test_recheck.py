@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When a cluster that changed is looked at again."""
+"""The times at which a changed cluster is checked again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Clock:
 
 
 def looks(again: Recheck, clock: Clock, seconds: int) -> list[tuple[int, str]]:
-    """(second, cluster) of all looks in that time."""
+    """(second, cluster) of all checks in that time."""
     found = []
     for second in range(1, seconds + 1):
         clock.now += 1

@@ -77,7 +77,7 @@ _RULES = (
     (
         "tried after it (``others``)",
         "every other key that applies, in reverse alphabetical order",
-        "none; where several are equally good, chance decides",
+        "none; if several keys are equally good, any of them may be used",
     ),
 )
 

@@ -163,7 +163,7 @@ def test_a_kubelet_that_is_not_running(pair: World) -> None:
 
 
 def test_a_kubelet_that_runs_and_is_not_heard(pair: World) -> None:
-    """A write that cannot change its health is not blamed; check mode says the same."""
+    """While kubelet runs and its healthz cannot be reached, the file is not written; check mode fails too."""
     pair.install()
     pair.put(document("ecr.example"))
     before = kubelets(pair)

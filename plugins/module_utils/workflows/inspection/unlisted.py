@@ -78,12 +78,8 @@ class Unlisted:
                         yield "secret_manager", secret.identity, secret
             except PullSecretError as error:
                 failed.append(f"{container.name} cannot be listed: {error}")
-        for server, namespaces in _servers(targets).items():
-            mine = {
-                (target.placed.namespace, target.placed.name)
-                for target in targets
-                if (target.placed.context, target.placed.kubeconfig) == server
-            }
+        for server, mine in _servers(targets).items():
+            namespaces = {namespace for namespace, _name in mine}
             try:
                 for found in self._in_cluster(server, {*namespaces, *self._namespaces}):
                     metadata = found["metadata"]
@@ -108,12 +104,12 @@ class Unlisted:
         return [secret for secret in found if secret.get("type") == TYPE]
 
 
-def _servers(targets: Sequence[InspectedTarget]) -> dict[_Server, set[str]]:
-    """The management clusters with the namespaces that are known; the task's own where there is no target."""
-    found: dict[_Server, set[str]] = {}
+def _servers(targets: Sequence[InspectedTarget]) -> dict[_Server, set[tuple[str, str]]]:
+    """Return the Secrets of the targets (namespace, name) by management cluster; without targets the task's own."""
+    found: dict[_Server, set[tuple[str, str]]] = {}
     for target in targets:
         placed: KubernetesTarget = target.placed
-        found.setdefault((placed.context, placed.kubeconfig), set()).add(placed.namespace)
+        found.setdefault((placed.context, placed.kubeconfig), set()).add((placed.namespace, placed.name))
     return found or {(None, None): set()}
 
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from ..model.errors import ConfigurationError
@@ -28,6 +28,7 @@ __all__ = [
     "source_spec",
     "store_read_by",
     "stores",
+    "version_reference",
 ]
 
 SOURCES: tuple[type[Source], ...] = (
@@ -105,3 +106,16 @@ def parse_address(text: str) -> tuple[type[SecretStore[Any]], dict[str, str]]:
         if reference is not None:
             return kind, reference
     raise ConfigurationError("the stored secret's address has a form that no known secret store uses")
+
+
+def version_reference(
+    address: str, options: Mapping[str, Any], version: str
+) -> tuple[type[SecretStore[Any]], dict[str, Any]]:
+    """Return the store of an address, and the reference that reads one version of its secret.
+
+    :param options: of the target that stores it; the store takes its own, such as the account that reads.
+    :raises ConfigurationError: no store has an address of this form.
+    """
+    kind, named = parse_address(address)
+    own = {name: value for name, value in options.items() if value and name in kind.SPEC["options"]}
+    return kind, {**own, **named, "version": version}

@@ -20,7 +20,7 @@ from ...places.kubernetes_secret.listing import KubernetesSecretListing
 from ...places.kubernetes_secret.target import KubernetesTarget, docker_config_value
 from ...places.reader import check_references
 from ...places.secret_store import SecretStore, StoreInspector, StoreTarget
-from ...places.sources import cluster_store, parse_address
+from ...places.sources import cluster_store, version_reference
 from ..options import with_defaults
 from ..provision import place, store
 from ..run import Run, Work, key_of_digests
@@ -106,8 +106,7 @@ class _Inspection:
         self._digests = params["digests"]
         self._compares = bool(params.get("compare_source"))
         self._key = key_of_digests(params.get("digest_key"))
-        self._kind: type[SecretStore[Any]] = cluster_store()
-        self._store = shared.sources.of(self._kind)
+        self._store: SecretStore[Any] = shared.sources.of(cluster_store())
         self._inspector: StoreInspector[Any] = self._store.inspector()
         self._listing = KubernetesSecretListing(shared.settings, shared.kubernetes)
         self._pace = Pace(count, shared.stop)
@@ -157,8 +156,9 @@ class _Inspection:
         for version in found.versions if self._digests != "none" else ():
             if version.state != "enabled":
                 continue
+            _kind, reference = version_reference(found.secret.address, current.options, version.number)
             try:
-                data = self._store.get(self._reference(found, version.number, current), current.deadline).data
+                data = self._store.get(reference, current.deadline).data
             except (NotFound, ValueDisabled) as error:
                 # The list of versions may be old, what a version answers is not.
                 is_gone = isinstance(error, NotFound)
@@ -170,11 +170,6 @@ class _Inspection:
             if self._digests == "newest":
                 break
         return FoundStored(found.secret, found.problem, found.versions, configs)
-
-    def _reference(self, found: FoundStored, number: str, current: Work) -> dict[str, Any]:
-        options = current.options
-        both = {name: options[name] for name in self._kind.SPEC["options"] if options.get(name)}
-        return {**both, **parse_address(found.secret.address)[1], "version": number}
 
     def _placed(self, target: KubernetesTarget, current: Work) -> FoundPlaced | None:
         secret = self._listing.secret(target)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ...model.cluster import Cluster, document_of, options_of
 from ...model.outcome import adds_version
 from ...model.summary import not_run, state_of
-from ...places.sources import cluster_store, parse_address
+from ...places.sources import cluster_store, version_reference
 
 __all__ = ["INSPECTED", "Result", "rows", "stored_at", "to_inspect", "to_place", "to_store"]
 
@@ -56,11 +56,8 @@ def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[s
     version = stored.get("version") or cluster.restore_version
     if not version:
         return {**target, **_document(cluster)}
-    kind, named = parse_address(secret)
-    # Such as the account that writes and reads.
-    said = options_of(cluster, "store").items()
-    both = {name: value for name, value in said if value and name in kind.SPEC["options"]}
-    return {**target, "source": {kind.NAME: {**both, **named, "version": str(version)}}}
+    kind, reference = version_reference(secret, options_of(cluster, "store"), str(version))
+    return {**target, "source": {kind.NAME: reference}}
 
 
 def to_inspect(cluster: Cluster) -> dict[str, Any]:

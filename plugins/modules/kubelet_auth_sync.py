@@ -12,7 +12,7 @@ version_added: 0.1.0
 description:
   - Merges a docker config into kubelet's C(config.json), and restarts kubelet if that changes the file's
     meaning. Watches kubelet, and rolls the file back if kubelet does not start or does not stay up.
-  - Entries of others in the file stay. Entries of this module that are no longer in the docker config are
+  - Entries that others wrote stay. Entries of this module that are no longer in the docker config are
     removed, and the entries that they replaced are restored.
   - The names and keyed digests of its entries are in C(config.json.hyperfleet). The entries that they
     replaced are in C(config.json.hyperfleet-backup). Both files are beside C(config.json).

@@ -5,7 +5,7 @@
 """Finds unknown names that were meant to be known ones. Pure.
 
 Ansible ignores a variable that nothing reads, and the HyperFleet API stores any field of a spec. So a
-misspelt name would silently have no effect. Names of others may begin with the same word, such as
+misspelt name would silently have no effect. Names that others use may begin with the same word, such as
 ``node_exporter_version``, and are accepted.
 """
 

@@ -5,7 +5,7 @@
 """Replaces a Secret that the API server would not change: deletes it, then creates the new one.
 
 Finalizers may keep the old one, and so its name, for a while. It is read until it is gone. Meanwhile only the
-replacement that was built from it still holds the data of others.
+replacement that was built from it still holds the data that others wrote.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def link_service_account(
     present: bool,
     dry_run: bool,
 ) -> None:
-    """Add the secret to the account's list, or remove it. Entries of others and their order stay.
+    """Add the secret to the account's list, or remove it. Other entries and their order stay.
 
     :raises DependencyMissing: the account does not exist, after waiting for it.
     :raises Conflict: another client changed it meanwhile; the caller reads again.

@@ -22,7 +22,6 @@ from tests.adapter.world import NAMESPACE
 from tests.support.job.around import Pod as Around
 
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
-_ENDED = ("Succeeded", "Failed")
 
 
 @dataclass

@@ -27,6 +27,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import (
     Message,
@@ -58,16 +59,9 @@ _TRIES = 1000
 def _begin_forking() -> None:
     """Have a process that has imported all of it; it ends with this one."""
     _FORKS.set_forkserver_preload([__name__])
-    before = os.environ.get("PYTHONPATH")
-    # What it imports, it looks for there only.
-    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    try:
+    # The process looks for its imports only there.
+    with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(path for path in sys.path if path)):
         forkserver.ensure_running()
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
 
 
 class _Piped:
@@ -255,7 +249,9 @@ class Parts:
             self.broker.publish(cluster_id)
 
     def kill_source(self) -> None:
-        self._kill_source()
+        self._sources[-1].kill()
+        self._sources[-1].join()
+        self.killed["sources"] += 1
         self.broker.cut()
         # Its run goes on for a while, or for longer than it takes to start the next.
         time.sleep(self._random.choice((0.0, 0.0, 0.3)))
@@ -324,11 +320,6 @@ class Parts:
         reader.start()
         self._sources.append(source)
         self._readers.append(reader)
-
-    def _kill_source(self) -> None:
-        self._sources[-1].kill()
-        self._sources[-1].join()
-        self.killed["sources"] += 1
 
     def _serve(self, pipe: Connection) -> None:
         """What a source says, to its end."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 import http.client
-import json
 import socket
 import ssl
 import threading
@@ -22,15 +21,9 @@ from urllib.parse import urlsplit
 from tests.stand_ins.http_server import Handler, Server
 from tests.stand_ins.kubernetes.faults import CallLog, Fault, FaultTable
 from tests.stand_ins.kubernetes.routing import Request, route
+from tests.stand_ins.kubernetes.status import ApiError
 
 _SKIPPED = frozenset({"connection", "transfer-encoding", "content-length", "host", "keep-alive"})
-_REASONS = {
-    401: "Unauthorized",
-    403: "Forbidden",
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-}
 
 
 @dataclass
@@ -161,14 +154,5 @@ class _Handler(Handler):
 
 def _injected(fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
     assert fault.status
-    body = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": fault.message,
-        "reason": fault.reason or _REASONS.get(fault.status, ""),
-        "code": fault.status,
-    }
-    headers = [("Content-Type", "application/json"), *fault.headers.items()]
-    return fault.status, headers, json.dumps(body).encode()
+    error = ApiError(fault.status, fault.message, reason=fault.reason)
+    return fault.status, [("Content-Type", "application/json"), *fault.headers.items()], error.body()

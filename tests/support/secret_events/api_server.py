@@ -45,7 +45,6 @@ class ApiServer:
         self._forgotten = 0
         self._events: list[Event] = []
         self._moved = asyncio.Condition()
-        self._streams: set[web.StreamResponse] = set()
         self._transports: set[asyncio.BaseTransport] = set()
 
     def change(self, namespace: str, name: str) -> int:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
 import ssl
@@ -26,7 +25,8 @@ from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.playing import Playing
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.kubernetes.world import KEY, TYPE, docker_config, held
+from tests.support.adapter_jobs.world import Working
+from tests.support.kubernetes.world import docker_config, held
 
 NAMESPACE = "hyperfleet-system"
 PROJECT = "customer-prod-12345"
@@ -67,7 +67,7 @@ class World:
         self.prefix = prefix
         self.home = prefix + NAMESPACE
         self.kubeconfig = server.kubeconfig(directory / "kubeconfig")
-        self.playing = Playing(self.request, self.home, controllers=server.lab is None)
+        self.playing: Playing = Working(self.request, self.home, controllers=server.lab is None)
         self.namespaces: list[str] = []
         self.log: list[dict[str, Any]] = []
         self.spec: dict[str, Any] = {}
@@ -227,7 +227,7 @@ class World:
         return len(record.versions) if record else 0
 
     def do_the_job(self, cluster_id: str, job: str, version: str = "1") -> None:
-        """What the Job's pod does, by other means: both secrets, and its end."""
+        """Store the cluster's version in Secret Manager and let the Job's pod succeed."""
         secret = f"hyperfleet-{cluster_id}-pull-secret"
         self.manager.seed(
             [
@@ -239,21 +239,7 @@ class World:
                 }
             ]
         )
-        self.place(cluster_id)
         self.playing.finish(job, self.message(version))
-
-    def place(self, cluster_id: str) -> None:
-        """The management Secret, as the Job's pod makes it."""
-        body = {
-            "metadata": {
-                "name": f"{cluster_id}-pull-secret",
-                "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id},
-            },
-            "type": TYPE,
-            "data": {KEY: base64.b64encode(json.dumps(ONE).encode()).decode()},
-        }
-        path = f"/api/v1/namespaces/clusters-{cluster_id}/secrets"
-        assert self.request("POST", path, body, "application/json")[0] == 201
 
     def message(self, version: str = "1", **more: Any) -> str:
         """A termination message."""

@@ -19,6 +19,7 @@ from tests.stand_ins.hyperfleet.api import Request
 from tests.stand_ins.hyperfleet.faults import Call, Calls
 from tests.stand_ins.hyperfleet.store import PREFIX
 from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.kubernetes.playing import Playing
 from tests.stand_ins.secret_manager import SecretManagerLab
 
 
@@ -53,6 +54,8 @@ class ChaosWorld(World):
             STAND_IN, kubernetes.url, kubernetes.admin_token, kubernetes.viewer_token, lab=kubernetes
         )
         super().__init__(hyperfleet, server, manager, directory)
+        # The Job's real program places the Secret: nothing else may.
+        self.playing = Playing(self.request, self.home)
         self.calls = TimedCalls()
         self.hyperfleet.calls = self.calls
 

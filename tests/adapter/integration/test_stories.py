@@ -59,7 +59,6 @@ def test_a_secret_that_a_job_found_in_other_locations_is_reported(world: World) 
     cluster = world.cluster(gcp={"projectId": PROJECT, "replicationPolicy": "user-managed:europe-west1"})
     world.one(cluster)
     (job,) = world.jobs()
-    world.place(cluster)
     said = {"secret": f"projects/{PROJECT}/secrets/hyperfleet-{cluster}-pull-secret"}
     world.playing.finish(job, world.message("1", replication_differs=True, **said))
     for _time in range(2):
@@ -204,7 +203,6 @@ def test_a_deleted_management_secret_is_reported_and_created_again(world: World)
     world.playing.run(job)
     world.one(cluster)
     assert world.said(cluster) == "TFTF JobRunning", "the drift makes earlier results of this content invalid"
-    world.place(cluster)
     world.playing.finish(job, world.message())
     world.one(cluster)
     assert world.said(cluster) == "TTTF PullSecretStored"

@@ -114,9 +114,11 @@ def check_cluster_list(clusters: Any) -> list[Checked[Cluster]]:
         checked.append(Checked(called, described, problem))
     for identity, group in identities.items():
         positions = [str(index + 1) for index in group]
-        refuse_group(checked, group, f"{identity} is the cluster_id of clusters {_enumerated(positions)}")
+        said = f"{identity} is the cluster_id of clusters {_enumerated(positions)}"
+        refuse_group(checked, group, f"{said}; correct it, or remove all but one of them")
     for name, group in secrets.items():
-        refuse_group(checked, group, f"{_enumerated([checked[index].name for index in group])} share {name}")
+        said = f"{_enumerated([checked[index].name for index in group])} share {name}"
+        refuse_group(checked, group, f"{said}; give each cluster a secret of its own")
     return checked
 
 

@@ -63,7 +63,10 @@ class FileSource(Source):
         try:
             return read_regular(reference)[0]
         except FileNotFoundError:
-            raise NotFound(f"{self.describe(reference)} does not exist") from None
+            raise NotFound(
+                f"{self.describe(reference)} does not exist",
+                "check the path on the machine that runs the task",
+            ) from None
         except PermissionError:
             raise PermissionDenied(f"{self.describe(reference)} cannot be read by this user") from None
         except (OSError, ValueError) as error:

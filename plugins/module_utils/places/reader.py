@@ -243,7 +243,9 @@ def _pick(data: bytes, path: str, where: str) -> bytes:
     document = _structure(data, where)
     for part in path.split("."):
         if not isinstance(document, dict) or part not in document:
-            raise NotFound(f"{where}: it has no field {path}")
+            raise NotFound(
+                f"{where}: it has no field {path}", "add it to the document, or correct source.field"
+            )
         document = document[part]
     if isinstance(document, str):
         return document.encode("utf-8", "surrogatepass")

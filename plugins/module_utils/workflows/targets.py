@@ -92,7 +92,10 @@ def described(
     for index, wanted in enumerate(targets):
         name = place(wanted.built) if wanted.built is not None else None
         if name is not None and seen.setdefault(name, index) != index:
-            raise ConfigurationError(f"targets {seen[name] + 1} and {index + 1} are both {name}")
+            raise ConfigurationError(
+                f"targets {seen[name] + 1} and {index + 1} are both {name}",
+                "correct the name in one of them, or remove it",
+            )
     return targets
 
 

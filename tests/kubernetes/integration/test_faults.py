@@ -163,6 +163,7 @@ def test_an_unknown_token_is_refused_once(api: Api, namespace: str, run: Run) ->
     (failure,) = result["failed_targets"]
     assert failure["kind"] == "permission_denied"
     assert "Unauthorized" in failure["msg"]
+    assert failure["msg"].endswith("; renew the token, or log in to the cluster again")
     assert "example-wrong-token" not in json.dumps(result)
     assert len(api.calls) == 1
 

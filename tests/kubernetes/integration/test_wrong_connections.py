@@ -36,7 +36,9 @@ def refused(**kubernetes: Any) -> str:
 
 def test_a_kubeconfig_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "missing"
-    assert f"no usable kubeconfig: {path}: No such file" in refused(kubeconfig=str(path))
+    message = refused(kubeconfig=str(path))
+    assert f"no usable kubeconfig: {path}: No such file" in message
+    assert message.endswith("; check the path in the option kubeconfig, K8S_AUTH_KUBECONFIG or KUBECONFIG")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,9 @@ def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:
 def test_an_invalid_kubeconfig(api: Api, tmp_path: Path, content: str, said: str) -> None:
     good, path = api.kubeconfig(tmp_path / "good"), tmp_path / "config"
     path.write_text(content)
-    assert f"no usable kubeconfig: {path}: {said}" in refused(kubeconfig=str(path))
+    message = refused(kubeconfig=str(path))
+    assert f"no usable kubeconfig: {path}: {said}" in message
+    assert "; correct the file" in message or "; name a context of the file" in message
     if "current-context" not in said:
         # Of several kubeconfigs, the message names the invalid one.
         assert f"no usable kubeconfig: {path}: {said}" in refused(kubeconfig=f"{good}:{path}")

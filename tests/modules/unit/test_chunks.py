@@ -92,7 +92,13 @@ def test_more_failures_than_are_named_are_counted() -> None:
     ("again", "said"),
     [
         ({"id": "cls-3"}, "targets 4 and 450 have the same id cls-3"),
-        ({"name": "secret-3"}, "targets 4 and 450 are both namespaces/ns/secrets/secret-3"),
+        (
+            {"name": "secret-3"},
+            (
+                "targets 4 and 450 are both namespaces/ns/secrets/secret-3; "
+                "correct the name in one of them, or remove it"
+            ),
+        ),
     ],
 )
 def test_two_chunks_do_not_write_one_secret(again: dict[str, str], said: str) -> None:

@@ -180,7 +180,7 @@ def test_what_the_modules_take_is_no_problem(fine: dict[str, Any]) -> None:
 def test_one_id_twice_fails_both_and_names_them() -> None:
     clusters = [cluster(1), cluster(2), cluster(3, cluster_id="cls-1")]
     checked = check_cluster_list(clusters)
-    said = "cls-1 is the cluster_id of clusters 1 and 3"
+    said = "cls-1 is the cluster_id of clusters 1 and 3; correct it, or remove all but one of them"
     assert [item.problem for item in checked] == [said, None, said]
     assert [target["id"] for target in gcp_targets(clusters)] == ["cls-2"]
 
@@ -197,7 +197,7 @@ def test_one_id_twice_fails_both_and_names_them() -> None:
 )
 def test_one_secret_for_several_clusters_fails_them_all(more: dict[str, Any], shared: str) -> None:
     clusters = [cluster(1, **more), cluster(2), cluster(3, **more), cluster(4, **more)]
-    said = f"cls-1, cls-3 and cls-4 share {shared}"
+    said = f"cls-1, cls-3 and cls-4 share {shared}; give each cluster a secret of its own"
     assert problems(*clusters) == {"cls-1": said, "cls-3": said, "cls-4": said}
 
 

@@ -243,6 +243,20 @@ def test_what_is_no_endpoint(endpoint: str) -> None:
     assert "example-password" not in str(caught.value)
 
 
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9", None])
+@pytest.mark.parametrize("account", ["adapter", "user:alice@example.com", "a b@example.com", "a@"])
+def test_what_is_no_service_account_is_refused(account: str, endpoint: str | None) -> None:
+    with pytest.raises(ConfigurationError, match=r"impersonate_service_account .*; give it as NAME@PROJECT"):
+        google_connection({"endpoint": endpoint}, account)
+
+
+@pytest.mark.parametrize(
+    "account", ["a@p.iam.gserviceaccount.com", "a@p.example.com.iam.gserviceaccount.com", "7"]
+)
+def test_a_service_account_is_an_address_or_a_number(account: str) -> None:
+    assert google_connection({}, account).impersonate == account
+
+
 def test_a_targets_service_account_comes_before_the_tasks() -> None:
     options = {"impersonate_service_account": "task@example.com"}
     assert google_connection(options).impersonate == "task@example.com"

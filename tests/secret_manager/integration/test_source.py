@@ -54,7 +54,7 @@ def test_a_version_is_read_by_its_number(module: Module) -> None:
 @pytest.mark.parametrize("states", [(), ("DISABLED",), ("DESTROYED", "DISABLED")])
 def test_no_enabled_version_is_told(module: Module, states: tuple[str, ...]) -> None:
     _seed(module, *states)
-    with pytest.raises(NotFound, match="does not exist or has no enabled version"):
+    with pytest.raises(NotFound, match="has no enabled version; check the project and the secret"):
         _read(module)
 
 

@@ -68,6 +68,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
         read(FileSource, path)
     assert isinstance(caught.value, NotFound)
     assert f"file:{path}" in str(caught.value)
+    if name:
+        assert caught.value.hint == "check the path on the machine that runs the task"
 
 
 def test_a_path_that_is_none_is_refused() -> None:

@@ -24,7 +24,7 @@ __all__ = ["CallerIdentity", "GoogleConnection", "Tokens", "credentials_for", "g
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 # Its e-mail address, or its number.
-_ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]{0,253}\Z")
+_ACCOUNT = re.compile(r"(?=.{1,254}\Z)(?:[0-9]+|[A-Za-z0-9][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.:-]*)\Z")
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::([0-9]{1,5}))?\Z")
 
 
@@ -70,7 +70,8 @@ def google_connection(options: Mapping[str, Any], impersonate: str | None = None
     if account is not None and not _ACCOUNT.match(account):
         # It is a part of the URL that its token is requested from.
         raise ConfigurationError(
-            "impersonate_service_account must be the e-mail address of a service account"
+            "impersonate_service_account must be the e-mail address of a service account",
+            "give it as NAME@PROJECT.iam.gserviceaccount.com",
         )
     return GoogleConnection(
         transport=options.get("transport") or "grpc",

@@ -139,7 +139,10 @@ def _problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:
     if isinstance(error, OSError) and isinstance(error.filename, str):
         said = f"{shown_path(error.filename)}: {error.strerror}"
     named = ", ".join(map(shown_path, paths_of(kubeconfig)))
-    return ConfigurationError(f"no usable kubeconfig: {named}: {said}")
+    return ConfigurationError(
+        f"no usable kubeconfig: {named}: {said}",
+        "check the cluster and the user of the context in the kubeconfig",
+    )
 
 
 def _has_credentials(configuration: Any) -> bool:

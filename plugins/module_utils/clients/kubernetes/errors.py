@@ -136,7 +136,10 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
     reason, message = _shaped(_WORD, answer.get("reason")), _line(answer.get("message"))
     where = f"{verb} {place}"
     if status == 401:
-        return PermissionDenied(f"Unauthorized: {where}", "the API server does not accept these credentials")
+        return PermissionDenied(
+            f"Unauthorized: {where}: the API server does not accept these credentials",
+            "renew the token, or log in to the cluster again",
+        )
     if status == 403:
         if "being terminated" in message:
             return NamespaceEnding(f"Forbidden: {where}: the namespace is being terminated")

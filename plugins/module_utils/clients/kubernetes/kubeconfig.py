@@ -32,6 +32,8 @@ _FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFil
 # How many parsed files are kept: a file with many contexts is used again and again, one of a single cluster
 # once.
 _KEPT = 4
+_CHECK_PATH = "check the path in the option kubeconfig, K8S_AUTH_KUBECONFIG or KUBECONFIG"
+_REPLACE = "correct the file, or name another kubeconfig"
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ class Kubeconfigs:
         found = [self._file(path) for path in paths if len(paths) == 1 or os.path.exists(path)]
         where = ", ".join(map(shown_path, paths))
         if not found:
-            raise ConfigurationError(f"no usable kubeconfig: {where}: {os.strerror(errno.ENOENT)}")
+            raise ConfigurationError(
+                f"no usable kubeconfig: {where}: {os.strerror(errno.ENOENT)}", _CHECK_PATH
+            )
         return _login(found, context, where)
 
     def _file(self, path: str) -> _Parsed:
@@ -98,7 +102,9 @@ class Kubeconfigs:
                 text = read_regular(path)[0]
             except OSError as error:
                 reason = error.strerror or type(error).__name__
-                raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: {reason}") from None
+                raise ConfigurationError(
+                    f"no usable kubeconfig: {shown_path(path)}: {reason}", _CHECK_PATH
+                ) from None
             parsed = _parse(text, path)
             with self._lock:
                 self._parsed[path] = (signature, parsed)
@@ -118,7 +124,8 @@ def _login(found: Sequence[_Parsed], context: str | None, where: str) -> Login:
     current = context or next((one.current for one in found if one.current), None)
     if not current:
         raise ConfigurationError(
-            f"no usable kubeconfig: {where}: it has no current-context, and no context was given"
+            f"no usable kubeconfig: {where}: it has no current-context, and no context was given",
+            "name a context of the file; kubectl config get-contexts lists them",
         )
     chosen = _value(found, "contexts", current, where)[0]
     cluster, directory = _value(found, "clusters", chosen.get("cluster"), where)
@@ -139,17 +146,20 @@ def _value(found: Sequence[_Parsed], section: str, name: Any, where: str) -> tup
         problem = f"the entry named {shown(key)} in its {section} has no {_SECTIONS[section]}"
     else:
         return entry.value, entry.directory
-    raise ConfigurationError(f"no usable kubeconfig: {where}: {problem}")
+    hint = "correct the context's entry in the file"
+    if section == "contexts":
+        hint = "correct the name of the context; kubectl config get-contexts lists them"
+    raise ConfigurationError(f"no usable kubeconfig: {where}: {problem}", hint)
 
 
 def _parse(text: bytes, path: str) -> _Parsed:
     try:
         document = load_json_or_yaml(text)
     except NotYAML as error:
-        raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {error}") from None
+        raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {error}", _REPLACE) from None
     if not isinstance(document, Mapping):
         problem = "is empty" if document is None else "must be a mapping in YAML or JSON"
-        raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {problem}")
+        raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {problem}", _REPLACE)
     directory = os.path.dirname(os.path.abspath(path))
     sections = {
         section: _entries(document.get(section), kind, directory) for section, kind in _SECTIONS.items()

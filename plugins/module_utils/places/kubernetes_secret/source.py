@@ -56,7 +56,10 @@ class KubernetesSource(Source):
         client = self.clients.get(deadline, reference.get("context"), reference.get("kubeconfig"))
         secret = client.get(reference["namespace"], "secrets", reference["name"], deadline)
         if secret is None:
-            raise NotFound(f"{self.describe(reference)}: the secret does not exist")
+            raise NotFound(
+                f"{self.describe(reference)}: the secret does not exist",
+                "check the namespace, the name and the context of source.kubernetes, or create the secret",
+            )
         return secret_value(secret, reference.get("key") or KEY, self.describe(reference))
 
     def describe(self, reference: Any) -> str:

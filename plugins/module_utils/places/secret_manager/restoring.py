@@ -61,7 +61,10 @@ class Restoration:
         found = self._client.get_version(name, self._deadline)
         state = found.state.name
         if state == "DESTROYED":
-            raise NotFound(f"{name} is destroyed and cannot be restored")
+            raise NotFound(
+                f"{name} is destroyed and cannot be restored",
+                "restore another version; the module hyperfleet.pull_secret.pull_secret_info lists them",
+            )
         if state == "ENABLED" and (self._dry_run or not marked):
             return self._access(name)
         if self._dry_run:

@@ -147,7 +147,10 @@ class SecretManagerStore(SecretStore[SecretManagerTarget]):
         else:
             if latest is not None:
                 return ReadValue(latest[1], StoredVersion(secret, int(latest[0])))
-        raise NotFound(f"{secret} does not exist or has no enabled version")
+        raise NotFound(
+            f"{secret} does not exist or has no enabled version",
+            "check the project and the secret, or add or enable a version",
+        )
 
     def describe(self, reference: Any) -> str:
         """``gcp:projects/P/secrets/S/versions/V``."""

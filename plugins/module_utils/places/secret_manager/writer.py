@@ -77,7 +77,8 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         if len(config.canonical()) > MAX_PAYLOAD:
             raise InvalidDocument(
                 f"the docker config has {len(config.canonical())} bytes, and a version in Secret Manager "
-                f"can hold {MAX_PAYLOAD}"
+                f"can hold {MAX_PAYLOAD}",
+                "remove registries that the cluster does not need, with drop for example",
             )
         outcome.after = config
         client = self._clients.get(deadline, target.impersonate)

@@ -16,7 +16,7 @@ description:
     removed, and the entries that they replaced are restored.
   - The names and keyed digests of its entries are in C(config.json.hyperfleet). The entries that they
     replaced are in C(config.json.hyperfleet-backup). Both files are beside C(config.json).
-  - An entry of others that makes kubelet reject the whole file is removed, with a warning.
+  - An entry that another program wrote and that makes kubelet reject the whole file is removed, with a warning.
   - Members of others beside C(auths) stay, unless the docker config has such members, which replace all of
     them. A member that breaks a rule is removed. A warning names each removed member.
   - A file that is not a docker config is replaced, with a warning. O(state=rolled_back) restores it while it
@@ -321,7 +321,7 @@ rolled_back:
   returned: when the node was reached
 registries:
   description:
-    - Each registry in the file, with its source. V(node) is an entry of others.
+    - Each registry in the file, with its source. V(node) is an entry that another program wrote.
     - A key that may be a credential is shown as a number.
   type: dict
   returned: when the node was reached

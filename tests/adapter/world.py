@@ -169,7 +169,7 @@ class World:
         return ran.results
 
     def ran(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> hyperfleet_adapter.Ran:
-        """Likewise, a run that may not come to its end."""
+        """Start a run that may not come to its end."""
         given: dict[str, Any] = {} if options.get("all") else {"cluster_ids": list(cluster_ids)}
         arguments = {"config": str(self.config()), **FAST, **given, **options}
         return hyperfleet_adapter.work(

@@ -66,7 +66,7 @@ class AdapterLab:
             self.broker = stack.enter_context(rabbitmq())
             self.kubernetes("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
             if self._real:
-                # Whoever makes it has been ended.
+                # The process that made it has ended.
                 account = {"metadata": {"name": "default"}}
                 self.kubernetes("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", account)
             self._stack = stack.pop_all()

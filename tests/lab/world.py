@@ -146,7 +146,7 @@ class Lab:
             self.supervisor.stop(name)
 
     def _state_changed(self, real: bool) -> bool:
-        """Whether the control plane came up anew behind an older file."""
+        """Whether the control plane was started again after the file was written."""
         state = self.plane.state() if real else None
         return state is not None and state.token not in self.env_file.read_text()
 

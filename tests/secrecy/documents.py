@@ -117,7 +117,7 @@ INVALID: Mapping[str, _Maker] = {
     "UTF-16": lambda canary: canary.text.encode("utf-16"),
     "not UTF-8": lambda canary: canary.text.encode().replace(b"robot", b"\xff\xfe"),
     "NUL": lambda canary: canary.text.encode().replace(b"r1", b"r\x00"),
-    "a number that is none": lambda canary: canary.text.replace('"note":', '"n":NaN,"note":').encode(),
+    "an invalid number": lambda canary: canary.text.replace('"note":', '"n":NaN,"note":').encode(),
     "deep": lambda canary: b"[" * 3000 + canary.text.encode() + b"]" * 3000,
     "huge": lambda canary: canary.text[:-1].encode() + b" " * (2 << 20) + b"}",
     "larger than Secret Manager holds": _with(

@@ -106,7 +106,7 @@ def world(watcher: Watcher) -> Iterator[World]:
 def test_hosted_clusters_show_nothing_of_their_secrets(
     world: World, watcher: Watcher, module_process: bool
 ) -> None:
-    """Merged, rotated, invalid and mended; the original invalid; a kubeconfig that is none; all removed."""
+    """Merged, rotated, invalid and mended; the original invalid; an invalid kubeconfig; all removed."""
     first = [world.canary(f"additional {number}") for number in range(2)]
     for canary in first:
         world.cluster(world.canary("original").text.encode(), canary.text.encode())

@@ -138,7 +138,7 @@ def test_each_form_is_found(transformed: str) -> None:
     assert {leak.canary for leak in leaks} == {"one"}
 
 
-def test_what_is_no_secret_is_not_found() -> None:
+def test_other_text_is_not_found_as_a_secret() -> None:
     canary = Canary.make("one")
     shown = json.dumps({"auths": {entry.registry: {"auth": "********"} for entry in canary.entries}})
     assert Needles([canary]).leaks([Evidence("output", "a run", shown.encode() * 50)]) == []

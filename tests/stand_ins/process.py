@@ -33,7 +33,7 @@ def serve(
     ending = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, ending)  # before threads start: they inherit it
     with lab as running:
-        # Renamed into place: whoever waits for the file never reads half of it.
+        # Renamed into place: a waiting process never reads half of the file.
         partial = ready.with_name(f"{ready.name}.part")
         partial.touch(mode=0o600)
         partial.write_text(json.dumps({**address(running), "pid": os.getpid()}))

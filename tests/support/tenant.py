@@ -123,7 +123,7 @@ class Tenant:
         return time.monotonic() - begun
 
     def scene(self) -> str:
-        """What there is of the syncers, for whoever has to find out what went wrong."""
+        """The syncers' state and logs, for the message of a failed test."""
         pods = self.cluster.api.items("/api/v1/namespaces/kube-system/pods")
         lines = self.objects()
         for pod in pods:

@@ -33,7 +33,7 @@ HEADER = "# Made by `make lock`; edit requirements/{name}.txt instead.\n"
 
 
 def freeze(name: str, files: list[str], scratch: Path) -> str:
-    """Resolves ``files`` anew in an empty environment and returns the pins as text."""
+    """Resolves ``files`` in an empty environment and returns the pins as text."""
     venv = scratch / name
     subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
     pip = [str(venv / "bin" / "python"), "-m", "pip", "-q", "--disable-pip-version-check"]

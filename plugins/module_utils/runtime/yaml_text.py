@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads YAML and JSON of others with limits that are checked before the cost arises.
+"""Reads YAML and JSON that users wrote, with limits that are checked before the cost arises.
 
 A text of 463 bytes can describe millions of values: an alias repeats everything in its anchor's node, and a
 merge key (``<<``) copies it. So values are counted with all aliases expanded, while PyYAML composes the nodes

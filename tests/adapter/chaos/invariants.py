@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What has to be true at the end of a chaos, whoever made it: one function for both layers."""
+"""What must be true when random faults end: one function for both layers."""
 
 from __future__ import annotations
 

@@ -50,5 +50,5 @@ def test_a_later_version_is_read(later: str) -> None:
         f"00-{TRACE}-{SPAN}-\u0660\u0661",
     ],
 )
-def test_what_is_no_traceparent_has_no_trace(wrong: object) -> None:
+def test_an_invalid_traceparent_has_no_trace(wrong: object) -> None:
     assert trace_id(wrong) is None

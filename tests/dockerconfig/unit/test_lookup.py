@@ -128,7 +128,7 @@ def test_where_chance_decides_the_alternatives_are_named() -> None:
 @pytest.mark.parametrize(
     "image", ["", "UPPER", "quay.io/", "a" * 64, "quay.io/app@sha256:0", "quay.io/a b", "x" * 9999]
 )
-def test_what_is_no_image_is_refused(image: str) -> None:
+def test_an_invalid_image_is_refused(image: str) -> None:
     for lookup in (lookup_kubelet, lookup_containers_image):
         with pytest.raises(DockerConfigError, match="image-name"):
             lookup(document("quay.io"), image)

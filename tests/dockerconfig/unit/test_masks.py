@@ -20,12 +20,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
         ("example-token", '{\'auths\': 1, "identitytoken" : "example-token",}'),
     ],
 )
-def test_values_of_what_is_no_document(secret: str, document: str) -> None:
+def test_values_of_an_invalid_document(secret: str, document: str) -> None:
     forms = sensitive_forms(document)
     assert any(secret in form and len(form) < len(secret) + 12 for form in forms), forms
 
 
-def test_names_in_what_is_no_document_stay_readable() -> None:
+def test_names_in_an_invalid_document_stay_readable() -> None:
     forms = sensitive_forms('{"auths": {"registry.example.com": {"email": "user@example.com", "auth": }}}')
     assert not [form for form in forms if form in ("registry.example.com", "user@example.com")]
 

@@ -208,7 +208,7 @@ def test_a_kubeconfig_of_a_secret_may_not_do_more_than_log_in(
         pytest.param(MERGES, marks=pytest.mark.hardening(12)),
     ],
 )
-def test_what_is_no_kubeconfig(wanted: World, text: str) -> None:
+def test_an_invalid_kubeconfig(wanted: World, text: str) -> None:
     wanted.put_kubeconfig(text)
     assert wanted.run()["kind"] == "configuration"
 

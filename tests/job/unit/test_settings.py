@@ -67,13 +67,13 @@ def test_durations(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["soon", "0s", "-1s", "s", "1d", "30 s", "٣s", "٣", "25h", "999999999h"])
-def test_what_is_no_duration(text: str) -> None:
+def test_an_invalid_duration(text: str) -> None:
     with pytest.raises(ConfigurationError, match="GCP_API_TIMEOUT"):
         read_environment({**REQUIRED, "GCP_API_TIMEOUT": text})
 
 
 @pytest.mark.parametrize("policy", ["user-managed", "automatic:europe-west1", "everywhere", "user-managed:"])
-def test_what_is_no_replication_policy(policy: str) -> None:
+def test_an_invalid_replication_policy(policy: str) -> None:
     with pytest.raises(ConfigurationError, match="REPLICATION_POLICY"):
         read_environment({**REQUIRED, "REPLICATION_POLICY": policy})
 
@@ -150,7 +150,7 @@ def test_the_two_lists_name_all_that_the_job_reads() -> None:
         "GCP_API_TIMEOUT",
     ],
 )
-def test_what_is_no_text_is_refused_by_name_and_not_shown(name: str, text: str) -> None:
+def test_a_value_that_is_not_text_is_refused_by_name_and_not_shown(name: str, text: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_environment({**REQUIRED, name: text})
     said = str(caught.value)

@@ -73,7 +73,7 @@ def test_a_conflict_comes_before_validation(admin: Client, place: Place) -> None
     admin.put(place.at("s"), broken).refused(409, "Conflict")
 
 
-def test_a_put_of_what_is_not_there_is_404(admin: Client, place: Place) -> None:
+def test_a_put_of_a_missing_object_is_404(admin: Client, place: Place) -> None:
     admin.put(place.at("s"), pull_secret("s")).refused(404, "NotFound")
 
 
@@ -180,7 +180,7 @@ def test_a_patch_cannot_rename_or_move(admin: Client, place: Place) -> None:
     assert causes(status) == [("metadata.uid", "FieldValueInvalid")]
 
 
-def test_a_patch_of_what_is_not_there_is_404(admin: Client, place: Place) -> None:
+def test_a_patch_of_a_missing_object_is_404(admin: Client, place: Place) -> None:
     admin.patch(place.at("s"), {"metadata": {"labels": {"a": "b"}}}).refused(404, "NotFound")
 
 

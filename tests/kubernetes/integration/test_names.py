@@ -117,7 +117,9 @@ def test_annotations_may_fill_all_that_the_server_takes(api: Api, namespace: str
 @pytest.mark.hardening(4)
 @pytest.mark.parametrize("option", ["labels", "annotations"])
 @pytest.mark.parametrize("value", [None, {"b": "c"}, ["c"]], ids=["null", "mapping", "list"])
-def test_what_is_no_text_is_refused(api: Api, namespace: str, run: Run, option: str, value: Any) -> None:
+def test_a_value_that_is_not_text_is_refused(
+    api: Api, namespace: str, run: Run, option: str, value: Any
+) -> None:
     (failure,) = run(**desired(namespace, **{option: {"a": value}}))["failed_targets"]
     assert failure["kind"] == "configuration"
     assert failure["msg"].startswith(f"{option}.a ")

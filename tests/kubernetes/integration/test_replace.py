@@ -219,7 +219,7 @@ HOLD = "example.com/hold"
 
 @pytest.fixture
 def held_back(api: Api, namespace: str) -> Iterator[dict[str, Any]]:
-    """A Secret that must be replaced, with data of others, a finalizer and an owner reference."""
+    """A Secret that must be replaced, with foreign data, a finalizer and an owner reference."""
     owner = api.create(namespace, "configmaps", {"metadata": {"name": "owner"}})
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     old = opaque(api, namespace)
@@ -254,7 +254,7 @@ def let_go(api: Api, namespace: str, *, after: int) -> None:
         pytest.param({"verb": "create", "skip": 1, "drop": True}, id="create unanswered"),
     ],
 )
-def test_data_of_others_survives_the_wait_for_a_finalizer(
+def test_foreign_data_survives_the_wait_for_a_finalizer(
     api: Api, namespace: str, run: Run, held_back: dict[str, Any], after: int, fault: dict[str, Any] | None
 ) -> None:
     let_go(api, namespace, after=after)

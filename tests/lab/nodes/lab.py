@@ -69,7 +69,7 @@ class NodeLab:
             node.wait()
 
     def reset(self, nodes: Sequence[Node]) -> None:
-        """Boot these anew, as they were first, all at the same time."""
+        """Boot these nodes again with their first state, all at the same time."""
         for node in nodes:
             node.stop()
         self.start()
@@ -161,7 +161,7 @@ def _is_left(directory: Path, kept: bool) -> bool:
     try:
         record = json.loads((directory / "owner.json").read_text())
     except (OSError, ValueError):
-        return True  # killed in the act: whoever makes one holds the lock that we hold
+        return True  # killed while it was made: that process would hold the lock that we hold
     if record["pid"] is None:
         return kept and record["checkout"] == str(CHECKOUT)
     return bool(start_time(record["pid"]) != record["started"])

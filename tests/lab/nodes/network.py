@@ -61,7 +61,7 @@ class Network:
         _ip("link", "set", self.bridge, "up")
 
     def add(self, place: int) -> str:
-        """Make a node's namespace anew and return its path; its neighbours' pods are routed to them."""
+        """Replace a node's namespace and return its path. Routes lead to the pods of its neighbours."""
         name = self.namespace(place)
         self._drop(name)
         _ip("netns", "add", name)

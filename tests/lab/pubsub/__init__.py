@@ -90,7 +90,7 @@ class PubSub:
 
     @cached_property
     def subscriber(self) -> Any:
-        """Likewise."""
+        """Return a client of the emulator that subscribes and pulls."""
         import grpc
         from google.pubsub_v1 import SubscriberClient
         from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport

@@ -217,7 +217,7 @@ def test_the_syncers_limits_are_the_modules() -> None:
     "value",
     [float("inf"), float("nan"), 0.5, True, "0o99", "-1", "1000", 0o1000, "\u0667", "", "600x", [], {}],
 )
-def test_a_mode_that_is_none_is_refused(value: Any, tmp_path: Path) -> None:
+def test_an_invalid_mode_is_refused(value: Any, tmp_path: Path) -> None:
     params = validated_by_spec(
         spec_of("dockerconfig_merge"), {"dest": str(tmp_path / "a"), "source": dict(SOURCE), "mode": value}
     )

@@ -103,6 +103,6 @@ def test_a_wrong_line_is_a_line_all_the_same(rulebook: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize(("option", "value"), [("form", "xml"), ("level", "loud")])
-def test_what_is_no_choice_is_a_word_of_the_configuration(option: str, value: str) -> None:
+def test_an_invalid_choice_is_a_word_of_the_configuration(option: str, value: str) -> None:
     with pytest.raises(ConfigurationError, match=r"logging\.(format|level)"):
         logs.configure_logging(**{option: value})  # type: ignore[arg-type]

@@ -233,7 +233,7 @@ def test_clusters_beyond_the_limit_share_a_series(monkeypatch: pytest.MonkeyPatc
     assert value(metrics, "secret_versions_created_total", cluster_id="other") == 6
 
 
-def test_what_is_no_clusters_id_is_no_label() -> None:
+def test_an_invalid_cluster_id_is_no_label() -> None:
     metrics = AdapterMetrics(per_cluster=True)
     wrong: list[Any] = ["../etc", 'x"', "a" * 64, "", "x\n", "-x", "\u00e4", 5, None, ["cls-1"], {}]
     metrics.count(result(*(row(one, job=success()) for one in wrong)))

@@ -65,7 +65,7 @@ def test_a_full_disk(world: World) -> None:
 
 @row("`config.json` is a link, a directory, a pipe")
 @pytest.mark.parametrize(("command", "says"), NO_FILE)
-def test_what_is_no_file(world: World, command: str, says: str) -> None:
+def test_something_else_than_a_file(world: World, command: str, says: str) -> None:
     world.install()
     world.node.run(command.split(), check=True)
     assert says in refused(world, "quay.io")["msg"]

@@ -124,7 +124,7 @@ def test_a_run_that_ends_before_kubelets_health_is_checked(fleet: World) -> None
 @pytest.mark.parametrize(
     "variable", ["node_window", "node_ready_timeout", "node_backoff", "node_restart_timeout"]
 )
-def test_a_time_that_is_none_is_found_before_the_write(fleet: World, variable: str) -> None:
+def test_an_invalid_time_is_found_before_the_write(fleet: World, variable: str) -> None:
     fleet.install()
     before = fleet.kubelet()
     wrong: dict[str, Any] = {variable: 1e300}

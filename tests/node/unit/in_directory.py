@@ -16,7 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from tests.node.unit.story import BAD, LATE, NEW, OLD, Stepping, Story, kill_at_every_step
 from tests.node.unit.support import JumpingClock, config
 
-# How often a kubelet that dies later is seen up: by whoever restarts it, and then once.
+# How often a kubelet that dies later is seen up: by the process that restarts it, and then once.
 _SEEN_UP = 2
 
 

@@ -72,7 +72,7 @@ def test_nobody_listens() -> None:
         "http://a/" + "b" * 1000,
     ],
 )
-def test_a_url_that_is_none(url: str) -> None:
+def test_an_invalid_url(url: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^healthz"):
         Healthz(url)
 

@@ -82,7 +82,7 @@ def test_without_ours_a_wrong_member_is_left_alone(place: Place) -> None:
     assert place.beside() == ["config.json"]
 
 
-def test_members_of_ours_replace_all_members_of_others(place: Place) -> None:
+def test_our_members_replace_all_foreign_members(place: Place) -> None:
     place.put({**GOOD, "auths": THEIRS})
     ours = {"credsStore": "desktop", "HttpHeaders": {"User-Agent": "ours", "X-Ours": "1"}}
     result = place.sync().apply(load({**ours, **document(quay_io="new")}))
@@ -99,14 +99,14 @@ def test_members_of_ours_replace_all_members_of_others(place: Place) -> None:
     assert place.beside() == ["config.json"]
 
 
-def test_the_same_members_of_others_stay_theirs(place: Place) -> None:
+def test_equal_foreign_members_stay_foreign(place: Place) -> None:
     place.put({**GOOD, "auths": THEIRS})
     assert place.sync().apply(load({**GOOD, **document(quay_io="new")})).warnings == []
     assert place.sync().apply(None).changed
     assert read(place) == {**GOOD, "auths": THEIRS}
 
 
-def test_a_roll_back_restores_the_members_of_others(place: Place) -> None:
+def test_a_rollback_restores_foreign_members(place: Place) -> None:
     place.put({**GOOD, "auths": THEIRS})
     before = place.path.read_bytes()
     ours = load({"credsStore": "ours", **document(quay_io="new")})
@@ -193,7 +193,7 @@ def test_others_text_that_is_no_utf8_is_kept_as_it_can_be_said(place: Place) -> 
     assert place.sync().apply(config(quay_io="new")).actions == []
 
 
-def test_a_large_file_of_others_is_refused_or_left(place: Place) -> None:
+def test_a_large_foreign_file_is_refused_or_left(place: Place) -> None:
     data = json.dumps({"auths": THEIRS, "x": "x" * (2 * 1024 * 1024)}).encode()
     place.put(data)
     assert place.sync().apply(None).actions == []

@@ -35,7 +35,7 @@ MINE = load({"auths": {"quay.io": auth("a"), "quay.io/0c4f9a1e77b3d25086a1c4e29b
     "key", ["robot:CanaryPassw0rd78", "robot@example.com:CanaryPassw0rd78", "quay.io/CanaryPassw0rd78"]
 )
 @pytest.mark.parametrize("entry", [auth("theirs"), {"auth": "!"}, {"auth": 1e999}])
-def test_an_entry_of_others_with_a_credential_as_key(key: str, entry: dict[str, Any]) -> None:
+def test_a_foreign_entry_with_a_credential_as_key(key: str, entry: dict[str, Any]) -> None:
     made = merge_file(json.dumps({"auths": {key: entry}}).encode(), MINE, Ledger(), Backup())
     outcome = Outcome("", "file", before=made.before, after=made.after, provenance=made.provenance)
     printed = f"{made.warnings} {outcome.result(b'key')} {outcome.diff(b'key')} {made.after}"
@@ -61,7 +61,7 @@ def test_a_layer_is_told_of_the_registry_that_it_brought() -> None:
     "members",
     [{"credHelpers": {"robot:CanaryPassw0rd78": 7}}, {"CanaryPassw0rd78\n": "\ud800"}],
 )
-def test_a_credential_as_the_name_of_a_member_of_others(members: dict[str, Any]) -> None:
+def test_a_credential_as_the_name_of_a_foreign_member(members: dict[str, Any]) -> None:
     made = merge_file(json.dumps({**members, "auths": {}}).encode(), MINE, Ledger(), Backup())
     (warning,) = made.warnings
     assert "removed this field of another program" in warning

@@ -86,7 +86,7 @@ def test_same_meaning_in_other_bytes_is_no_change(place: Place) -> None:
     assert place.systemd.restarts == 1
 
 
-def test_an_entry_of_others_that_spoils_the_file_is_taken_out(place: Place) -> None:
+def test_a_foreign_entry_that_spoils_the_file_is_removed(place: Place) -> None:
     spoilt = {"auth": "bm8gY29sb24="}
     place.put({"auths": {"bad.example": spoilt, "store.example": {}}, "credsStore": "desktop"})
     result = place.sync().apply(WANTED)
@@ -109,7 +109,7 @@ def test_an_entry_that_spoils_the_file_is_taken_out_where_ours_replaces_it(place
 
 
 @pytest.mark.parametrize("data", [b"", b"{not json", b"[]", b'{"auths": 7}'])
-def test_a_file_that_is_none_is_replaced(place: Place, data: bytes) -> None:
+def test_an_invalid_file_is_replaced(place: Place, data: bytes) -> None:
     place.put(data)
     place.sync().apply(WANTED)
     assert place.auths() == {"quay.io": auth("new")}
@@ -294,7 +294,7 @@ def test_what_no_kubelet_was_started_with_has_not_failed(place: Place) -> None:
         {"auth\u017f": {"a.example": {"AUTH": "bm9jb2xvbg=="}}},
     ],
 )
-def test_names_of_others_are_read_as_go_reads_them(place: Place, found: object) -> None:
+def test_foreign_names_are_read_as_go_reads_them(place: Place, found: object) -> None:
     """Kubelet would reject the whole file because of that entry."""
     place.put(found)
     result = place.sync().apply(WANTED)
@@ -355,7 +355,7 @@ def test_something_newer_during_the_restart_is_settled_too(place: Place) -> None
     assert place.ledger()["pending"] is None
 
 
-def test_a_failure_of_what_is_no_longer_wanted_rolls_nothing_back(place: Place) -> None:
+def test_a_failure_of_an_outdated_write_rolls_nothing_back(place: Place) -> None:
     place.put(document(quay_io="old"))
 
     def newer() -> str:
@@ -496,7 +496,7 @@ def test_both_names_that_others_have_for_a_registry_come_back(place: Place, left
 
 
 @pytest.mark.parametrize("while_ours_is_there", [False, True])
-def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ours_is_there: bool) -> None:
+def test_a_rollback_restores_a_newer_foreign_file(place: Place, while_ours_is_there: bool) -> None:
     """They wrote it under another name of the registry than the entry that ours had displaced."""
     place.put(document(tenant_example="old"))
     place.sync().apply(config(quay_io="first", tenant_example="ours"))
@@ -746,7 +746,7 @@ def test_another_writer_is_waited_for_and_named(tmp_path: os.PathLike[str]) -> N
 
 
 @pytest.mark.parametrize("kind", ["link", "directory", "pipe"])
-def test_what_is_no_file_is_left_alone(place: Place, kind: str) -> None:
+def test_something_else_than_a_file_is_left_alone(place: Place, kind: str) -> None:
     if kind == "link":
         place.path.symlink_to("elsewhere")
     elif kind == "directory":

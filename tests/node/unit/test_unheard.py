@@ -104,7 +104,7 @@ def test_a_kubelet_that_was_just_started_is_waited_for(
 
 
 @pytest.mark.parametrize("way", ["plan", "apply"])
-def test_whoever_wants_to_stop_waits_for_no_kubelet(place: Place, door: Door, way: str) -> None:
+def test_a_stop_waits_for_no_kubelet(place: Place, door: Door, way: str) -> None:
     door.status = 0
     asked = place.clock.time
     with pytest.raises(PullSecretError, match="interrupted; nothing was written"):

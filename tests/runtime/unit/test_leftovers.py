@@ -73,7 +73,7 @@ def test_only_files_in_directories_are_removed(tmp_path: Path, gone: int) -> Non
     assert len(names(base)) == 4
 
 
-def test_directories_of_others_are_left_alone(
+def test_foreign_directories_are_left_alone(
     tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = directory(tmp_path, gone, KEY)

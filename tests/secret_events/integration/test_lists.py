@@ -66,7 +66,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a text": (content(SECRET), "must hold a list of clusters"),
     "a number": (content(b"1"), "must hold a list of clusters"),
     "a huge number": (content(b"clusters: " + b"9" * 5000), ""),
-    "a date that is none": (content(b"clusters: [2001-99-99]"), ""),
+    "an invalid date": (content(b"clusters: [2001-99-99]"), ""),
     "clusters is a mapping": (content(b"clusters: {a: " + SECRET + b"}"), "must hold a list of clusters"),
     "keys of other types": (content(b"clusters: [{1: 2, null: 3, true: 4}]"), "cluster_id is missing"),
     "unhashable keys": (content(b"{[a]: b, {c: d}: e}"), "is neither JSON nor YAML"),

@@ -37,7 +37,7 @@ def test_a_denied_call_is_made_once_and_says_who_needs_what(flow: Flow, code: st
 @pytest.mark.parametrize("flow", RETAINING, indirect=True)
 @pytest.mark.parametrize("code", ["PERMISSION_DENIED", "UNAUTHENTICATED"])
 def test_a_denied_retention_is_a_warning_that_says_who_needs_what(flow: Flow, code: str) -> None:
-    """The secret holds what it should, and whoever copies it further need not wait for old versions."""
+    """The secret holds what it should, and a run that copies it need not wait for old versions."""
     fault = flow.fault(code=code)
     result = flow.run()
 

@@ -237,7 +237,7 @@ def test_only_http_is_spoken_in_plain_text(
         *("http://h:99999", "h:port", "http://user:example-password@h", "h/p", "a b"),
     ],
 )
-def test_what_is_no_endpoint(endpoint: str) -> None:
+def test_an_invalid_endpoint(endpoint: str) -> None:
     with pytest.raises(ConfigurationError, match=r"gcp\.endpoint") as caught:
         google_connection({"endpoint": endpoint})
     assert "example-password" not in str(caught.value)
@@ -245,7 +245,7 @@ def test_what_is_no_endpoint(endpoint: str) -> None:
 
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9", None])
 @pytest.mark.parametrize("account", ["adapter", "user:alice@example.com", "a b@example.com", "a@"])
-def test_what_is_no_service_account_is_refused(account: str, endpoint: str | None) -> None:
+def test_an_invalid_service_account_is_refused(account: str, endpoint: str | None) -> None:
     with pytest.raises(ConfigurationError, match=r"impersonate_service_account .*; give it as NAME@PROJECT"):
         google_connection({"endpoint": endpoint}, account)
 

@@ -140,7 +140,7 @@ def test_a_claim_is_spent_once_its_version_is_there(module: Module) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.2", "1.a.b.c", "one.a.5", "-2.a.5", f"{10**30}.a.5"])
-def test_what_is_not_a_claim_is_none(module: Module, text: str) -> None:
+def test_other_text_is_not_a_claim(module: Module, text: str) -> None:
     module.lab.seed([owned("cls-1", document("old"), annotations={ANNOTATION: text})])
     assert module.put("new", timeout=5)["actions"] == ["version added"]
 
@@ -148,7 +148,7 @@ def test_what_is_not_a_claim_is_none(module: Module, text: str) -> None:
 def test_an_add_is_not_begun_that_could_outlive_its_claim(
     module: Module, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
-    """The first claim takes so long to write that too little of it is left: it is made anew, and longer."""
+    """The first claim takes so long to write that too little of it is left, so the run writes a longer one."""
     monkeypatch.setattr(claim, "LIFETIME", 1.2)
     monkeypatch.setattr(claim, "MARGIN", 0.2)
     module.lab.faults.add("UpdateSecret" if there else "CreateSecret", delay=0.7, times=1)

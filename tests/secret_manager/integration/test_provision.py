@@ -92,7 +92,7 @@ def test_labels_that_are_wrong_are_repaired_without_a_new_version(module: Module
     assert module.count("UpdateSecret") == 1
 
 
-def test_labels_and_annotations_of_others_are_kept(module: Module) -> None:
+def test_foreign_labels_and_annotations_are_kept(module: Module) -> None:
     theirs = {"cost-center": "42"}
     noted = {"owner": "platform-team"}
     seeded = owned("cls-1", document("one"), annotations=noted)

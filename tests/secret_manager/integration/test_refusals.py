@@ -126,7 +126,7 @@ def test_adopt_does_not_delete_in_a_batch(module: Module, foreign: str) -> None:
     assert module.count("DeleteSecret") == 0
 
 
-def test_a_secret_without_a_cluster_belongs_to_whoever_manages_with_us(module: Module) -> None:
+def test_a_secret_without_a_cluster_belongs_to_every_run_with_the_same_manager(module: Module) -> None:
     result = module.one("", cluster_id=None, secret="shared-pull-secret", source={"inline": document()})
     assert result["id"] == "shared-pull-secret"
     record = module.lab.store.find(PROJECT, "shared-pull-secret")

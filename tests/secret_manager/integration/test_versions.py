@@ -305,7 +305,7 @@ def test_who_may_not_disable_says_so_and_does_the_rest(module: Module) -> None:
 
 
 def test_a_version_that_is_disabled_while_it_is_read_is_enabled_again(module: Module) -> None:
-    """Another run has found the mark, and thinks that whoever made it was killed."""
+    """Another run has found the mark, and takes the run that made it for killed."""
     versions = [{"data": document("one"), "state": "DISABLED"}, {"data": document("two")}]
     module.lab.seed([owned("cls-1", versions=versions)])
     fault = module.lab.faults.add("AccessSecretVersion", resource="*/versions/1", delay=0.5, times=1)

@@ -72,7 +72,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
         assert caught.value.hint == "check the path on the machine that runs the task"
 
 
-def test_a_path_that_is_none_is_refused() -> None:
+def test_an_invalid_path_is_refused() -> None:
     with pytest.raises(NotFound, match=r"file:.*cannot be read"):
         read(FileSource, "/nonexistent/nul\0byte")
 

@@ -64,7 +64,7 @@ class ApiServer:
         self._wake()
 
     def forget(self) -> None:
-        """Whoever resumes now gets 410."""
+        """A watch that resumes now gets 410."""
         self._version += 1
         self._forgotten = self._version
         self._events.clear()

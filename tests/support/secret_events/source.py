@@ -53,7 +53,7 @@ class Source:
 
     @property
     def problems(self) -> list[tuple[str, str, str | None]]:
-        """(cluster, state, message) likewise."""
+        """Return (cluster, state, message) of each reported problem."""
         return [
             (problem["cluster_id"], problem["state"], problem.get("message"))
             for event in self.events

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Unknown variables and wrong values are refused before anything is read; variables of others are not."""
+"""Unknown variables and wrong values are refused before anything is read; foreign variables are not."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_what_is_neither_true_nor_false_is_not_shown(world: World) -> None:
 @pytest.mark.hardening(14)
 @pytest.mark.parametrize("wrong", [CANARY, [3, None], [[3]], {"a": 1}, True, 1.5, "3\n"])
 @pytest.mark.exhaustive
-def test_a_number_of_nodes_that_is_none_is_refused_by_name(world: World, wrong: Any) -> None:
+def test_an_invalid_number_of_nodes_is_refused_by_name(world: World, wrong: Any) -> None:
     finished = world.run("node", {"node_serial": wrong})
     assert finished.code != 0
     assert str(finished.result["msg"]).startswith("node_serial must be a number of nodes")
@@ -154,7 +154,7 @@ def test_a_wrong_value_is_found_before_the_first_write(
 @pytest.mark.hardening(3)
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 @pytest.mark.exhaustive
-def test_variables_of_others_are_no_reason_to_refuse(world: World, playbook: str) -> None:
+def test_foreign_variables_are_not_refused(world: World, playbook: str) -> None:
     """Nor is one that another variable reads, whatever it is called."""
     read = {"provision_timeouts": 20, "node_timeouts": 20, "node_secret_file": "a"}
     extra = {

@@ -118,7 +118,7 @@ def test_a_vaulted_value_is_a_value(world: World) -> None:
 
 @pytest.mark.parametrize("wrong", ["{a: b}", "text", "5", "false"])
 @pytest.mark.exhaustive
-def test_what_is_no_list_of_clusters_is_said_to_be_none(world: World, wrong: str) -> None:
+def test_an_invalid_list_of_clusters_is_refused(world: World, wrong: str) -> None:
     finished = _run(
         world,
         "provision",

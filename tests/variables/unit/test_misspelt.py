@@ -80,7 +80,7 @@ def test_a_slip_is_told_from_what_was_meant(name: str, wanted: str) -> None:
         "awx_node_sources",
     ],
 )
-def test_variables_of_others_are_left_alone(name: str) -> None:
+def test_foreign_variables_are_left_alone(name: str) -> None:
     assert meant(name, KNOWN) is None
 
 

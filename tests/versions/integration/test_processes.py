@@ -90,7 +90,7 @@ def test_two_processes_end_with_the_newest_version(
 ) -> None:
     if there:
         assert world.put("inline", "before").failure is None
-    # Whoever comes first to the management cluster is overtaken there.
+    # The run that reaches the management cluster first is overtaken there.
     world.kubernetes.faults.add(verb="get", path=f"*/secrets/{NAME}", delay=3.0)
     runs = [processes.start(way, word) for way, word in ((one, "one"), (other, "two"))]
     ended = [run.wait() for run in runs]

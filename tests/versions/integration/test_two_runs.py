@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Two runs with different pull secrets: whoever is overtaken does not put the older version back."""
+"""Two runs with different pull secrets: an overtaken run does not put the older version back."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ __all__ = [
 
 KEY = ".dockerconfigjson"
 TYPE = "kubernetes.io/dockerconfigjson"
-# The second is the key of the old type kubernetes.io/dockercfg: the pull secret itself, not data of others.
+# The second is the key of the old type kubernetes.io/dockercfg: the pull secret itself, not foreign data.
 _PULL_SECRET_KEYS = (KEY, ".dockercfg")
 
 
@@ -163,7 +163,7 @@ def metadata_patch(
     *,
     forget: bool,
 ) -> dict[str, Any]:
-    """Return the labels and annotations that differ. A merge patch keeps those of others.
+    """Return the labels and annotations that differ. A merge patch keeps the others.
 
     :param version: the version for the Secret; None if it has no number.
     :param forget: whether the annotation that names a version is then removed. Not in check mode: the version

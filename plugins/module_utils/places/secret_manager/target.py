@@ -24,7 +24,7 @@ MAX_PAYLOAD = 64 * 1024
 class SecretManagerTarget:
     """The wanted secret.
 
-    :param labels: wanted beside those of ``naming``; labels of others are kept.
+    :param labels: wanted beside those of ``naming``; other labels are kept.
     :param replication: the library's ``Replication`` as a mapping, used at creation only; None without a
         choice, which at creation means automatic.
     """
@@ -63,7 +63,7 @@ def new_secret_manager_secret(target: SecretManagerTarget, marks: Mapping[str, s
 def metadata_changes(
     target: SecretManagerTarget, secret: Any, outcome: Outcome
 ) -> dict[str, dict[str, str]] | None:
-    """Return labels and annotations with the wanted ones, or None without a difference; those of others stay."""
+    """Return labels and annotations with the wanted ones, or None without a difference; the others stay."""
     labels, annotations = dict(secret.labels), dict(secret.annotations)
     wanted = {**labels, **target.wanted_labels()}
     noted = {**annotations, **target.annotations}

@@ -192,7 +192,7 @@ class SyncLoop:
     def _recheck(self, now: float) -> None:
         """Check whether another program wrote the file. Now and then, read it even if it looks unchanged."""
         if self._secret is None or self._restarts.is_running:
-            # The file may be ours that is being rolled back. Changes of others are seen afterwards.
+            # The file may be ours that is being rolled back. Changes by other programs are seen afterwards.
             return
         self._rechecks += 1
         if self._node.stamp() != self._stamp:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""This node's report and the reports of others: one key per node in a ConfigMap.
+"""The reports of this node and of the other nodes: one key per node in a ConfigMap.
 
 The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``. ``"by": "node"`` means that the
 node itself is the reason. ``"failedWith"`` is the version with which kubelet did not start, if the other

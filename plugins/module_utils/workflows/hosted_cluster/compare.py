@@ -4,7 +4,7 @@
 
 """Compares an existing object with the wanted one.
 
-An existing object also has defaults and values of others, so only wanted values are compared. Other keys of a
+An existing object also has defaults and foreign values, so only wanted values are compared. Other keys of a
 mapping belong to others, unless it is an ``ExactMapping``. ``None`` means that the value must be absent.
 Lists are compared completely, because merge patches replace lists completely.
 """

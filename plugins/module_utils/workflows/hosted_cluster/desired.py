@@ -79,7 +79,7 @@ def daemon_set(cluster: HostedCluster, syncer: SyncerSpec, slots: int) -> Desire
     """Return the DaemonSet: one pod per node, with uid 0 and no capability, which is enough for D-Bus and the
     kubelet's directory.
     """
-    # The DaemonSet's selector matches it, so labels of others do not matter.
+    # The DaemonSet's selector matches it, so other labels do not matter.
     pod_labels = {"name": SYNCER}
     pod = {
         "serviceAccountName": SYNCER,

@@ -97,7 +97,7 @@ class OwnedObjects:
         if not paths:
             return there
         for path in paths:
-            # Values of others may be anything. Only the paths of differences are shown.
+            # A foreign value may be anything. Only the paths of differences are shown.
             self._outcome.differs(f"{wanted.kind}/{wanted.name} {path}", "as it was", "as wanted")
         if self._replaced(wanted, there, paths):
             self._outcome.did(f"replaced {what}")

@@ -98,7 +98,7 @@ class HostedClusters:
 
 
 def _mask(outcome: Outcome, documents_read: Sequence[bytes]) -> None:
-    """Remove credentials from texts of others: a tenant who can write reports may copy them there."""
+    """Remove credentials from texts that a tenant can write: a tenant who can write reports may copy them there."""
     if outcome.warnings or outcome.extra.get("rollout", {}).get("failed"):
         mask = Mask(form for read in documents_read for form in sensitive_forms(read))
         outcome.warnings[:] = mask.value(outcome.warnings)

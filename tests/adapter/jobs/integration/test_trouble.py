@@ -186,7 +186,7 @@ def test_a_job_without_a_pod_is_stuck_after_a_while(world: World) -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {"managed-by": "someone"}, {"managed-by": "hyperfleet"}])
-def test_a_job_of_others_is_left_alone(world: World, labels: dict[str, str]) -> None:
+def test_a_foreign_job_is_left_alone(world: World, labels: dict[str, str]) -> None:
     world.api.post(job_path(world), {**foreign_job(), "metadata": {"name": NAME, "labels": labels}})
     refused = world.apply()
     assert (refused.state, refused.reason, refused.retry) == ("failed", "OwnershipConflict", False)
@@ -196,7 +196,7 @@ def test_a_job_of_others_is_left_alone(world: World, labels: dict[str, str]) -> 
     assert world.remove().actions == ()
 
 
-def test_a_secret_of_others_is_left_alone(world: World) -> None:
+def test_a_foreign_secret_is_left_alone(world: World) -> None:
     body = {"metadata": {"name": DATA, "labels": {"managed-by": "someone"}}, "data": {"a": "Yg=="}}
     made = world.api.create(world.namespace, "secrets", body)
     refused = world.apply()

@@ -63,7 +63,7 @@ def test_valid_fields_are_kept() -> None:
     "message",
     [None, "", "killed", "[]", "{}", '{"result": "done"}', '{"result": 1}', "[" * 3000, "9" * 4000, 7, b"{}"],
 )
-def test_what_is_no_result(message: Any) -> None:
+def test_an_invalid_result(message: Any) -> None:
     assert fields(message) is None
 
 
@@ -185,5 +185,5 @@ def test_whatever_comes_is_answered_with_a_result_or_none(document: Any) -> None
         ("x" * 2000, "x" * 999 + "…"),
     ],
 )
-def test_texts_of_others_are_one_short_line(text: Any, shown: str) -> None:
+def test_foreign_texts_are_one_short_line(text: Any, shown: str) -> None:
     assert job_result.cleaned_text(text) == shown

@@ -337,7 +337,7 @@ def test_an_invalid_annotation_is_ignored(note: str) -> None:
     assert observing.observe(found, [], "n", ORDER, NOW).reason == "DeadlineExceeded"
 
 
-def test_texts_of_others_are_cut() -> None:
+def test_foreign_texts_are_cut() -> None:
     message = "Back-off pulling image\n" + "x" * 5000 + ' "https://cdn.example.com/b?Signature=abc"'
     observed = observing.observe(job(), [pod("Pending", waiting("ErrImagePull", message))], "n", ORDER, NOW)
     assert len(observed.message) < 600

@@ -119,7 +119,7 @@ def test_held_until_the_other_is_well(new_node: NewNode, cluster: Cluster) -> No
         {"state": "failed", "resourceVersion": "1"},
     ],
 )
-def test_what_is_no_reason_to_hold(new_node: NewNode, cluster: Cluster, other: dict[str, str]) -> None:
+def test_these_nodes_are_not_held(new_node: NewNode, cluster: Cluster, other: dict[str, str]) -> None:
     version = cluster.put(document())
     cluster.say("node-9", {"resourceVersion": version, "message": "x", **other})
     new_node().start()

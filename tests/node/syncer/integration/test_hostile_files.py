@@ -120,7 +120,7 @@ PLACES: dict[str, tuple[Act, Act]] = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_what_is_no_file(cluster: Cluster, new_node: NewNode, name: str) -> None:
+def test_something_else_than_a_file(cluster: Cluster, new_node: NewNode, name: str) -> None:
     survives(cluster, new_node, *PLACES[name])
 
 

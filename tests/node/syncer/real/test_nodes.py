@@ -176,7 +176,9 @@ def test_three_nodes_one_at_a_time_and_what_kubelet_does_not_come_up_with(
 
 @row("`config.json` is a link, a directory, a pipe")
 @pytest.mark.parametrize(("command", "says"), NO_FILE)
-def test_what_is_no_file(cluster: Cluster, node: Node, start: Start, command: str, says: str) -> None:
+def test_something_else_than_a_file(
+    cluster: Cluster, node: Node, start: Start, command: str, says: str
+) -> None:
     node.run(["mkdir", "-p", "-m", "0700", "/var/lib/kubelet"], check=True)
     node.run(command.split(), check=True)
     syncers = start([node])

@@ -270,7 +270,7 @@ def test_a_full_disk(at: Outcomes) -> None:
 
 @row("`config.json` is a link, a directory, a pipe")
 @pytest.mark.parametrize(("command", "says"), NO_FILE)
-def test_what_is_no_file(at: Outcomes, command: str, says: str) -> None:
+def test_something_else_than_a_file(at: Outcomes, command: str, says: str) -> None:
     at.world.install()
     at.run(*command.split())
     refused(at, says, lambda: at.run("rm", "-r", FILE))

@@ -135,7 +135,7 @@ def server() -> Iterator[Server]:
         yield made
 
 
-def test_a_report_is_answered_without_the_reports_of_others(server: Server, tmp_path: Path) -> None:
+def test_a_report_is_answered_without_the_other_nodes_reports(server: Server, tmp_path: Path) -> None:
     (tmp_path / "token").write_text(server.token())
     (tmp_path / "ca.crt").write_bytes(server.ca)
     api = PodApi(server.host, server.port, tls=True, directory=str(tmp_path))

@@ -42,7 +42,7 @@ def test_what_was_there_last_stays_when_the_secret_goes(fleet: Fleet) -> None:
     assert node.password == "example-original"
 
 
-def test_a_secret_that_is_made_anew_counts(fleet: Fleet) -> None:
+def test_a_recreated_secret_counts(fleet: Fleet) -> None:
     node = fleet.node()
     node.deliver(None, *secrets("example-one"), None, *secrets("example-two", start=2))
     fleet.settle(node, "in-sync", "2")

@@ -312,7 +312,7 @@ def test_what_never_stands_is_asked_less_and_less_often(start: Start, handler: H
         b"",
     ],
 )
-def test_a_list_that_is_none(start: Start, listed: Any) -> None:
+def test_an_invalid_list(start: Start, listed: Any) -> None:
     def answers(talk: Talk) -> None:
         talk.request()
         talk.answer(listed)
@@ -335,7 +335,7 @@ def test_a_list_that_is_none(start: Start, listed: Any) -> None:
         b"1" * 5000,
     ],
 )
-def test_an_event_that_is_none(start: Start, event: bytes) -> None:
+def test_an_invalid_event(start: Start, event: bytes) -> None:
     line = event + b"\n"
     watched = start(
         breaks(listing(10, thing(9)), b"%x\r\n%s\r\n" % (len(line), line)), stays(("MODIFIED", thing(12)))
@@ -388,7 +388,7 @@ def test_an_unchanged_secret_is_delivered_once(start: Start) -> None:
     assert [watched.next(), watched.next()] == ["9", "61"]
 
 
-def test_deleted_and_made_anew_while_we_were_away(start: Start) -> None:
+def test_deleted_and_recreated_between_two_watches(start: Start) -> None:
     watched = start(gone_event, gone_event, stays(first=listing(60)))
     assert [watched.next(), watched.next()] == ["9", "gone"]
 

@@ -87,7 +87,7 @@ def test_what_servers_say(data: bytes, expected: tuple[int, bytes]) -> None:
         OK + b"Content-Length: 9000000\r\n\r\n" + bytes(9_000_000),
     ],
 )
-def test_what_is_no_answer(data: bytes) -> None:
+def test_an_invalid_answer(data: bytes) -> None:
     with pytest.raises(WireError):
         read(data)
 

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.control_plane.build import cache_root
+from tests.lab.cache import made_once, run
 from tests.lab.images.archive import write_archive
 from tests.lab.nodes.rootfs import debian_sources, extract_packages
-from tests.lab.supervisor import LabError, locked
 from tests.tools import apt
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,30 +50,26 @@ def build(recipe: Recipe, root: Path = ROOT) -> Path:
     base = python_base()
     with tempfile.TemporaryDirectory(prefix=f"pull-secret-{recipe.name}-") as scratch:
         context = _context(recipe, root, Path(scratch) / "context")
-        target = cache_root() / f"{recipe.name}-{_fingerprint(context, base)}.tar"
-        if not target.exists():
-            with locked(cache_root() / f"{recipe.name}.lock"):
-                if not target.exists():  # another run built it while this one waited
-                    _build(recipe, context, base, target, Path(scratch) / "storage")
-    return target
+        return made_once(
+            f"{recipe.name}-{_fingerprint(context, base)}.tar",
+            lambda target: _build(recipe, context, base, target, Path(scratch) / "storage"),
+        )
 
 
 def python_base() -> Path:
     """Return an image (``docker-archive``) of Python and a shell, made once a machine; 80 MB."""
     apt.provide(["mmdebstrap"])
     text = repr((debian_sources(), BASE_PACKAGES))
-    target = cache_root() / f"python-base-{hashlib.sha256(text.encode()).hexdigest()[:16]}.tar"
-    if not target.exists():
-        with locked(cache_root() / "python-base.lock"), tempfile.TemporaryDirectory() as scratch:
-            if not target.exists():
-                started = time.monotonic()
-                layer = Path(scratch) / "layer.tar"
-                extract_packages(layer, BASE_PACKAGES)
-                partial = target.with_suffix(".partial")
-                write_archive(partial, "localhost/python:lab", layer.read_bytes())
-                partial.replace(target)
-                print(f"images: base: {time.monotonic() - started:.0f} s", flush=True)
-    return target
+    return made_once(f"python-base-{hashlib.sha256(text.encode()).hexdigest()[:16]}.tar", _build_base)
+
+
+def _build_base(target: Path) -> None:
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        layer = Path(scratch) / "layer.tar"
+        extract_packages(layer, BASE_PACKAGES)
+        write_archive(target, "localhost/python:lab", layer.read_bytes())
+    print(f"images: base: {time.monotonic() - started:.0f} s", flush=True)
 
 
 def _context(recipe: Recipe, root: Path, target: Path) -> Path:
@@ -102,33 +96,22 @@ def _build(recipe: Recipe, context: Path, base: Path, target: Path, storage: Pat
         f"--runroot={storage / 'run'}",
         "--storage-driver=vfs",
     ]
-    partial = target.with_suffix(".partial")
-    partial.unlink(missing_ok=True)
-    _run(
-        [
-            *buildah,
-            *("bud", "--quiet", "--isolation=chroot", f"--build-arg=BASE=docker-archive:{base}"),
-            *("--timestamp=0", f"--file={context / recipe.containerfile}", f"--tag={name}", str(context)),
-        ]
+    run(
+        "buildah bud",
+        *buildah,
+        *("bud", "--quiet", "--isolation=chroot", f"--build-arg=BASE=docker-archive:{base}"),
+        *("--timestamp=0", f"--file={context / recipe.containerfile}", f"--tag={name}", str(context)),
     )
-    _run([*buildah, "push", "--quiet", name, f"docker-archive:{partial}:{name}"])
-    partial.replace(target)
-    _forget_old(recipe, target)
+    run("buildah push", *buildah, "push", "--quiet", name, f"docker-archive:{target}:{name}")
+    _forget_old(recipe, target.parent)
     print(
         f"images: {recipe.name}: {time.monotonic() - started:.0f} s, {target.stat().st_size >> 20} MB",
         flush=True,
     )
 
 
-def _forget_old(recipe: Recipe, newest: Path) -> None:
+def _forget_old(recipe: Recipe, cache: Path) -> None:
     """Every change of the program makes another image: only the last few are kept."""
-    found = sorted(newest.parent.glob(f"{recipe.name}-*.tar"), key=lambda path: path.stat().st_mtime)
-    for path in found[:-KEPT]:
+    found = sorted(cache.glob(f"{recipe.name}-*.tar"), key=lambda path: path.stat().st_mtime)
+    for path in found[: 1 - KEPT]:
         path.unlink(missing_ok=True)
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
-        raise LabError(f"buildah {command[4]} failed:\n{last}")

@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
-from tests.lab.control_plane.build import cache_root
+from tests.lab.cache import made_once, run
 from tests.lab.images.archive import write_archive, write_tar
-from tests.lab.supervisor import LabError, locked
+from tests.lab.supervisor import LabError
 
 HERE = Path(__file__).resolve().parent / "pause_program"
 
@@ -22,12 +21,10 @@ HERE = Path(__file__).resolve().parent / "pause_program"
 def pause_archive(name: str) -> Path:
     """Return the image as a tar, made once a machine and name."""
     program = _program()
-    target = program.with_name(f"{program.name}-{hashlib.sha256(name.encode()).hexdigest()[:8]}.tar")
-    if not target.exists():
-        partial = target.with_suffix(f".{os.getpid()}")
-        write_archive(partial, name, _layer(), config={"Entrypoint": ["/pause"]})
-        partial.replace(target)
-    return target
+    return made_once(
+        f"{program.name}-{hashlib.sha256(name.encode()).hexdigest()[:8]}.tar",
+        lambda target: write_archive(target, name, _layer(), config={"Entrypoint": ["/pause"]}),
+    )
 
 
 def small_image(target: Path, name: str) -> Path:
@@ -42,18 +39,12 @@ def _layer() -> bytes:
 
 def _program() -> Path:
     source = b"".join((HERE / name).read_bytes() for name in ("go.mod", "main.go"))
-    target = cache_root() / f"pause-{hashlib.sha256(source).hexdigest()[:16]}"
-    if target.exists():
-        return target
+    return made_once(f"pause-{hashlib.sha256(source).hexdigest()[:16]}", _build)
+
+
+def _build(target: Path) -> None:
     go = shutil.which("go")
     if go is None:
         raise LabError("the pause image is built from source and needs Go (1.24 or newer) on PATH")
-    with locked(cache_root() / "pause.lock"):
-        partial = target.with_suffix(".partial")
-        command = [go, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", str(partial), "."]
-        env = {**os.environ, "CGO_ENABLED": "0"}
-        done = subprocess.run(command, cwd=HERE, env=env, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise LabError(f"go build of pause failed:\n{done.stderr}")
-        partial.replace(target)
-    return target
+    command = (go, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", str(target), ".")
+    run("go build of pause", *command, cwd=HERE, env={**os.environ, "CGO_ENABLED": "0"})

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from tests.lab.control_plane.build import cache_root
+from tests.lab.cache import made_once, run
 from tests.lab.images.buildah import ROOT, Recipe, build
 from tests.lab.supervisor import LabError
 from tests.tools import env
@@ -50,16 +49,8 @@ def _wheels(package: str) -> Path:
     found = re.search(rf"^{re.escape(package)}==\S+", pins, re.MULTILINE)
     if not found:
         raise LabError(f"requirements/libraries.txt pins no {package}")
-    target = cache_root() / "wheels" / found[0]
-    if not target.is_dir():
-        partial = target.with_name(f"{target.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        command = [
-            *(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"),
-            *(f"--dest={partial}", found[0]),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise LabError(f"pip cannot download {found[0]}:\n{done.stderr.strip()}")
-        partial.rename(target)
-    return target
+    pip = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:")
+    return made_once(
+        f"wheels-{found[0]}",
+        lambda target: run(f"pip download {found[0]}", *pip, f"--dest={target}", found[0]),
+    )

@@ -16,13 +16,13 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.lab.control_plane.build import cache_root
+from tests.lab.mounts import remove_tree, unmount
 from tests.lab.nodes import cgroups, needs, room
-from tests.lab.nodes.mounts import remove_tree, unmount
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.nodes.rootfs import rootfs
 from tests.lab.supervisor import LabError, Supervisor, locked, start_time
+from tests.tools import env
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 NUMBERS = range(1, 251)
@@ -30,7 +30,7 @@ NUMBERS = range(1, 251)
 
 def labs_root() -> Path:
     """Where the labs of all checkouts lie: what they make on the host is not a checkout's either."""
-    return cache_root() / "nodes"
+    return env.CACHE / "nodes"
 
 
 class NodeLab:
@@ -148,7 +148,7 @@ def _limit() -> Path:
 
 
 def _lock() -> contextlib.AbstractContextManager[None]:
-    return locked(cache_root() / "nodes.lock")
+    return locked(env.CACHE / "nodes.lock")
 
 
 def _is_taken(lab: NodeLab) -> bool:

@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tests.lab.mounts import remove_tree, unmount
 from tests.lab.nodes import cgroups
-from tests.lab.nodes.mounts import remove_tree, unmount
 from tests.lab.supervisor import LabError, Supervisor
 
 # What a command on a node finds; nothing of ours goes in with it.

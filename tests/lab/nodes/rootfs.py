@@ -16,9 +16,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.lab.control_plane.build import cache_root
-from tests.lab.nodes.mounts import remove_tree, unmount
-from tests.lab.supervisor import LabError, locked
+from tests.lab.cache import made_once, run
+from tests.lab.supervisor import LabError
 from tests.tools import apt, env
 
 PACKAGES = (
@@ -44,12 +43,9 @@ RECIPE = 1
 def rootfs() -> Path:
     """Return the directory, making it if need be. LabError when it cannot be made."""
     release, sources = debian_sources()
-    target = _target(release, sources)
-    if not target.is_dir():
-        with locked(cache_root() / "nodes-rootfs.lock"):
-            if not target.is_dir():  # another run made it while this one waited
-                _make(target, release, sources)
-    return target
+    text = repr((release, sources, PACKAGES, MASKED, DISABLED, LEFT_OUT, RECIPE))
+    name = f"nodes-rootfs-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return made_once(name, lambda target: _make(target, release))
 
 
 def install_packages(target: Path, include: Sequence[str]) -> None:
@@ -70,10 +66,7 @@ def _mmdebstrap(target: Path, include: Sequence[str], *options: str) -> None:
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         *("--aptopt=APT::Install-Recommends false", release, str(target), "-"),
     ]
-    done = subprocess.run(command, input=sources, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = "\n".join(done.stderr.splitlines()[-15:])
-        raise LabError(f"mmdebstrap failed:\n{last}")
+    run("mmdebstrap", *command, input=sources)
 
 
 def debian_sources() -> tuple[str, str]:
@@ -97,21 +90,11 @@ def _index_targets() -> list[tuple[str, str, str, str]]:
     return [(codename, address, suite, part) for _origin, codename, address, suite, part in rows]
 
 
-def _target(release: str, sources: str) -> Path:
-    text = repr((release, sources, PACKAGES, MASKED, DISABLED, LEFT_OUT, RECIPE))
-    return cache_root() / f"nodes-rootfs-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
-def _make(target: Path, release: str, sources: str) -> None:
+def _make(target: Path, release: str) -> None:
     started = time.monotonic()
     print(f"nodes: making their root file system (Debian {release}), once ...", flush=True)
-    partial = target.with_name(f"{target.name}.partial")
-    unmount(partial)  # one that was killed in the act may have left its /proc
-    remove_tree(partial)
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    install_packages(partial, PACKAGES)
-    _finish(partial)
-    partial.rename(target)
+    install_packages(target, PACKAGES)
+    _finish(target)
     print(f"nodes: root file system: {time.monotonic() - started:.0f} s", flush=True)
 
 

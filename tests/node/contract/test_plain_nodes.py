@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.mounts import mounts_below
 from tests.lab.nodes import Node, cgroups, node_lab
 from tests.lab.nodes.lab import NodeLab
-from tests.lab.nodes.mounts import mounts_below
 from tests.lab.nodes.node import enter, is_leader
 from tests.lab.supervisor import LabError
 

@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes what is costly once a machine, in the cache outside the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.lab.mounts import remove_tree, unmount
+from tests.lab.supervisor import LabError
+from tests.tools import env
+
+__all__ = ["made_once", "run"]
+
+
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """Return a file or directory of the cache; if it is missing, ``make`` makes it at the path it is given.
+
+    Only one process makes it, and another process never sees a part of it.
+    """
+    target = env.CACHE / name
+    if not target.exists():
+        with env.lock(name):
+            if not target.exists():  # another process made it while this one waited
+                partial = target.with_name(f"{name}.partial")
+                unmount(partial)  # a process that was killed may have left its /proc
+                remove_tree(partial)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                make(partial)
+                partial.rename(target)
+    return target
+
+
+def run(what: str, *command: str, **options: Any) -> None:
+    """Run a command. LabError with the end of its output if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+        raise LabError(f"{what} failed:\n{last}")

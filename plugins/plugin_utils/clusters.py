@@ -13,6 +13,7 @@ from typing import Any
 from ..module_utils.model.cluster import CLUSTER_KEYS, OPTIONS, Cluster, words_of
 from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.model.misspelt import meant_or_cut
+from ..module_utils.model.naming import kubernetes_secret_address
 from ..module_utils.model.shown import MISPLACED, quoted, shown
 from ..module_utils.runtime.secrecy import misplaced
 from ..module_utils.tasks.fitting import fitted
@@ -70,7 +71,8 @@ def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]
     named = {"kubeconfig": placed.kubeconfig, "context": placed.context}
     where = [f"{option} {shown(value)}" for option, value in named.items() if value]
     within = f" ({', '.join(where)})" if where else ""
-    in_cluster = f"the management cluster's namespaces/{placed.namespace}/secrets/{placed.name}{within}"
+    address = kubernetes_secret_address(placed.namespace, placed.name)
+    in_cluster = f"the management cluster's {address}{within}"
     return cluster, (f"Secret Manager's {stored.name}", in_cluster)
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "key_called",
     "kubernetes_annotations",
     "kubernetes_labels",
+    "kubernetes_secret_address",
     "kubernetes_secret_name",
     "owner_problem",
     "registries",
@@ -149,6 +150,11 @@ def gcp_secret_id(cluster_id: str) -> str:
 def kubernetes_secret_name(cluster_id: str) -> str:
     """``{cluster-id}-pull-secret``."""
     return f"{check_cluster_id(cluster_id)}-pull-secret"
+
+
+def kubernetes_secret_address(namespace: str, name: str) -> str:
+    """Return the name of a Secret in messages and results, without the cluster; checks nothing."""
+    return f"namespaces/{namespace}/secrets/{name}"
 
 
 def with_secret_names(cluster: Cluster) -> Cluster:

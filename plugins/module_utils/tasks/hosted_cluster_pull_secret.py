@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model.limits import Limits
-from ..model.naming import shown_name
+from ..model.naming import kubernetes_secret_address, shown_name
 from ..model.shown import shown
 from ..workflows.hosted_cluster.cluster import HostedCluster
 from ..workflows.hosted_cluster.from_options import build_cluster
@@ -137,4 +137,4 @@ def _place(wanted: Mapping[str, Any]) -> str:
     context = wanted.get("hosted_context")
     cluster = shown(context) if context else shown_name("cluster_id", wanted.get("cluster_id"))
     namespace = shown_name("namespace", wanted.get("hosted_namespace") or KUBE_SYSTEM)
-    return f"{cluster}:namespaces/{namespace}/secrets/{GLOBAL}"
+    return f"{cluster}:{kubernetes_secret_address(namespace, GLOBAL)}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...dockerconfig import DockerConfig, DockerConfigError, load
 from ...model.errors import ConfigurationError, NotFound, ValueDisabled
-from ...model.naming import STORED_VERSION, owner_problem
+from ...model.naming import STORED_VERSION, kubernetes_secret_address, owner_problem
 from ...model.shown import shown_sentence
 from ...model.stored_version import StoredVersion
 from ...places.kubernetes_secret.listing import KubernetesSecretListing
@@ -127,7 +127,7 @@ class _Inspection:
             document = self._shared.documents.read(current.options, current.deadline, current.seen)
             current.outcome.warnings.extend(document.warnings)
             source = document.config
-        placed_at = _placed_at(target.placed)
+        placed_at = kubernetes_secret_address(target.placed.namespace, target.placed.name)
         found = ClusterFindings(
             target.stored.name,
             placed_at,
@@ -199,10 +199,6 @@ def _parsed(data: bytes, current: Work) -> DockerConfig | None:
         return load(data, allow_empty=True)
     except DockerConfigError:
         return None
-
-
-def _placed_at(target: KubernetesTarget) -> str:
-    return f"namespaces/{target.namespace}/secrets/{target.name}"
 
 
 def _place(wanted: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from ...model.errors import PermissionDenied, PullSecretError
-from ...model.naming import OURS, check_name
+from ...model.naming import OURS, check_name, kubernetes_secret_address
 from ...model.shown import shown
 from ...places.kubernetes_secret.target import TYPE, KubernetesTarget
 from ...places.secret_store import SecretMetadata, StoreInspector
@@ -115,7 +115,7 @@ def _servers(targets: Sequence[InspectedTarget]) -> dict[_Server, set[tuple[str,
 
 def _described(metadata: Mapping[str, Any]) -> SecretMetadata:
     return SecretMetadata(
-        f"namespaces/{metadata['namespace']}/secrets/{metadata['name']}",
+        kubernetes_secret_address(metadata["namespace"], metadata["name"]),
         str(metadata.get("uid")),
         metadata.get("labels") or {},
         metadata.get("creationTimestamp"),

@@ -22,6 +22,7 @@ from ...model.naming import (
     check_not_kept,
     key_called,
     kubernetes_labels,
+    kubernetes_secret_address,
     kubernetes_secret_name,
     shown_name,
     texts,
@@ -131,7 +132,7 @@ def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]
 def full_place(target: KubernetesTarget) -> str:
     """Return the full name of a target's Secret, including the cluster."""
     cluster = ":".join(part for part in (target.kubeconfig, target.context) if part)
-    return f"{cluster}{':' if cluster else ''}namespaces/{target.namespace}/secrets/{target.name}"
+    return f"{cluster}{':' if cluster else ''}{kubernetes_secret_address(target.namespace, target.name)}"
 
 
 def _place(target: Mapping[str, Any]) -> str:
@@ -140,7 +141,8 @@ def _place(target: Mapping[str, Any]) -> str:
         name = _name(target)
     except ConfigurationError:
         name = "?"
-    return f"{context}namespaces/{shown_name('namespace', target.get('namespace'))}/secrets/{name}"
+    namespace = shown_name("namespace", target.get("namespace"))
+    return f"{context}{kubernetes_secret_address(namespace, name)}"
 
 
 def _name(wanted: Mapping[str, Any]) -> str:

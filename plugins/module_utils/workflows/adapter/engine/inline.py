@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from ....model.cluster import Cluster
+from ....model.naming import kubernetes_secret_address
 from ....places.sources import cluster_store, parse_address
 from ....runtime.batch import Failure
 from ....runtime.calls import Calls, Spent
@@ -108,7 +109,7 @@ class InlineProvisioner:
             for cluster_id, one in wanted
         ]
         targets = [to_place(cluster, {}) for cluster in clusters]
-        names = [f"namespaces/{one.namespace}/secrets/{one.name}" for _cluster_id, one in wanted]
+        names = [kubernetes_secret_address(one.namespace, one.name) for _cluster_id, one in wanted]
         return self._removed(place, targets, names)
 
     def _removed(self, step: _Step, targets: list[dict[str, Any]], names: list[str]) -> list[SecretDeletion]:
@@ -165,7 +166,7 @@ def _with_document(apply: Apply) -> Cluster:
 def _observed(order: Order, done: Result, spent: Spent) -> Observed:
     """:param spent: seconds for this cluster in Secret Manager and Kubernetes."""
     secret, stored = order.stored_at, done.stored
-    places = (secret, f"namespaces/{order.namespace}/secrets/{order.placed_as}")
+    places = (secret, kubernetes_secret_address(order.namespace, order.placed_as))
     actions = tuple(
         f"{action}: {name}" for name, entry in zip(places, done) for action in entry.get("actions") or ()
     )

@@ -19,7 +19,7 @@ from typing import Any
 from ....clients.kubernetes.client import KubernetesClient
 from ....dockerconfig import DockerConfigError, load
 from ....model.errors import DependencyMissing, PermissionDenied, PullSecretError, TimedOut, Unavailable
-from ....model.naming import MANAGED_BY, owner_problem
+from ....model.naming import MANAGED_BY, kubernetes_secret_address, owner_problem
 from ....places.kubernetes_secret.target import KEY, TYPE, is_being_deleted
 from ....runtime.retry import Deadline
 from ..model import Order
@@ -110,7 +110,7 @@ class DriftDetector:
 
 def find_drift(found: Mapping[str, Any] | None, order: Order, document: bytes) -> _Drift | None:
     """Return how a Secret differs from what the order's Job writes, or None if it does not."""
-    where = f"namespaces/{order.namespace}/secrets/{order.placed_as}"
+    where = kubernetes_secret_address(order.namespace, order.placed_as)
     if found is None:
         return MISSING, f"{where} is gone"
     if is_being_deleted(found):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....model import job_vocabulary
+from ....model.naming import kubernetes_secret_address
 from .. import model
 from ..model import Observed, Order
 from . import job_result, job_state, pods
@@ -145,7 +146,7 @@ def _succeeded(job: JobState, said: JobResult | None, namespace: str, order: Ord
     held = {name: value for name, value in fields.items() if name != "message"}
     where = [f"in {held['secret']}"] if "secret" in held else []
     managed = held.get("management_secret")
-    where += [f"in namespaces/{managed['namespace']}/secrets/{managed['name']}"] if managed else []
+    where += [f"in {kubernetes_secret_address(managed['namespace'], managed['name'])}"] if managed else []
     what = [f"version {held['version']}"] if "version" in held else []
     stored = " ".join([*what, " and ".join(where)]).strip()
     message = f"the pull secret is stored: {stored}" if stored else f"job {job.name} is complete"

@@ -20,6 +20,7 @@ description:
     compared.
   - The value of a secret that belongs to somebody else is not used, and in Secret Manager not read.
   - A target that fails does not end the others. Drift is no failure.
+  - A place that cannot be read fails its target. What the other place holds is returned all the same.
   - Quota of Secret Manager. A project with three targets or more is listed once, then each target takes one
     ListSecretVersions. Google allows 600 of such reads a minute and project, so that with more than 300 targets
     the module makes 500 a minute. With O(digests=newest) each target takes one AccessSecretVersion, of which
@@ -136,17 +137,17 @@ targets:
     in_sync:
       description: Whether there is no drift.
       type: bool
-      returned: when the target was looked at
+      returned: when the target has not failed
     drift:
       description: What differs, in sentences. Empty where nothing does.
       type: list
       elements: str
-      returned: when the target was looked at
+      returned: when the target has not failed
       sample: [namespaces/clusters-cls-123/secrets/cls-123-pull-secret does not exist]
     secret_manager:
       description: The secret in Secret Manager.
       type: dict
-      returned: when the target was looked at
+      returned: unless the target's options are wrong
       contains:
         place:
           description: Full name of the secret.
@@ -155,7 +156,7 @@ targets:
         exists:
           description: Whether it is there.
           type: bool
-          returned: always
+          returned: when it could be read
         owner:
           description: Id of the cluster that its labels name, or the other manager that they name.
           type: str
@@ -186,10 +187,14 @@ targets:
               state: enabled
               created: "2026-01-02T03:04:05Z"
               digest: hmac-sha256:0f4a2a6a0c1b2d3e4f5061728394a5b6
+        failed:
+          description: Whether it could not be read. Then C(kind) and C(msg) say why.
+          type: bool
+          returned: when it could not be read
     management_secret:
       description: The Secret in the management cluster.
       type: dict
-      returned: when the target was looked at
+      returned: unless the target's options are wrong
       contains:
         place:
           description: Full name of the Secret.
@@ -198,7 +203,7 @@ targets:
         exists:
           description: Whether it is there.
           type: bool
-          returned: always
+          returned: when it could be read
         owner:
           description: Id of the cluster that its labels name, or the other manager that they name.
           type: str
@@ -223,8 +228,12 @@ targets:
           description: Whether it is immutable.
           type: bool
           returned: when it exists
+        failed:
+          description: Whether it could not be read. Then C(kind) and C(msg) say why.
+          type: bool
+          returned: when it could not be read
     source:
-      description: The docker config of the target's source, with its C(digest).
+      description: The docker config of the target's source, with its C(digest), or with C(failed), C(kind) and C(msg).
       type: dict
       returned: with O(compare_source)
     warnings:

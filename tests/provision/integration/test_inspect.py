@@ -224,6 +224,38 @@ def test_one_place_that_fails_is_one_clusters_failure(world: World) -> None:
     assert finished.code != 0
     told = targets(finished)
     assert told[good["cluster_id"]]["in_sync"]
-    assert told[refused["cluster_id"]]["kind"] == "permission_denied"
-    assert "secretmanager.versions.list" in told[refused["cluster_id"]]["msg"]
+    entry = told[refused["cluster_id"]]
+    assert entry["kind"] == "permission_denied"
+    assert "secretmanager.versions.list" in entry["msg"]
+    assert entry["secret_manager"]["msg"] == entry["msg"]
+    assert entry["management_secret"]["version"] == "1"
     assert "2 clusters: 1 in sync, 0 drift, 1 failed" in finished.stdout
+
+
+def test_a_refusal_in_the_management_cluster_hides_no_version(world: World) -> None:
+    good, refused = world.cluster(), world.cluster()
+    assert world.provision({"clusters": [good, refused]}).code == 0
+    world.api.faults.add(path=f"*/{refused['management_namespace']}/*", status=403, times=None)
+    finished = inspect(world, {"clusters": [good, refused]})
+    assert finished.code != 0
+    told = targets(finished)
+    assert told[good["cluster_id"]]["in_sync"]
+    entry = told[refused["cluster_id"]]
+    assert entry["failed"]
+    assert entry["secret_manager"]["newest"] == "1"
+    assert entry["management_secret"]["place"] == placed(refused)
+    for part in (entry, entry["management_secret"]):
+        assert part["kind"] == "permission_denied"
+        assert f"GET {placed(refused)}" in part["msg"]
+    assert "in_sync" not in entry
+    assert found(finished)["failed_targets"] == [
+        {name: entry[name] for name in ("id", "place", "kind", "msg")}
+    ]
+
+
+def test_a_place_is_named_without_a_source(world: World) -> None:
+    cluster = world.cluster()
+    where = {"project": PROJECT, "namespace": cluster["management_namespace"]}
+    finished = world.ansible.module("pull_secret_info", {"cluster_id": cluster["cluster_id"], **where})
+    assert finished.code == 0, finished.output
+    assert targets(finished)[cluster["cluster_id"]]["place"] == secret(cluster)

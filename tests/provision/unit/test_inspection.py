@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SecretMetadata,
     VersionMetadata,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.batch import Failure
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.inspection.comparison import (
     ClusterFindings,
@@ -112,6 +113,32 @@ def test_an_entry_has_digests_and_no_value() -> None:
     assert entry["management_secret"]["digest"] not in (None, newest["digest"])
     assert "robot" not in str(entry)
     assert "robot" not in repr(findings())
+
+
+_REFUSED = {"failed": True, "kind": "permission_denied", "msg": "403; grant it"}
+
+
+@pytest.mark.parametrize(
+    ("part", "others"),
+    [
+        ("secret_manager", ("management_secret", "source")),
+        ("management_secret", ("secret_manager", "source")),
+        ("source", ("secret_manager", "management_secret")),
+    ],
+)
+def test_a_part_that_is_refused_hides_no_other_part(part: str, others: tuple[str, ...]) -> None:
+    refused = Failure("permission_denied", "403", "grant it")
+    entry = findings(source=_ONE, failed={part: refused}).entry(_KEY)
+    assert {name: entry[name] for name in _REFUSED} == _REFUSED
+    assert {name: entry[part][name] for name in _REFUSED} == _REFUSED
+    assert all(entry[name]["digest"].startswith("hmac-sha256:") for name in others)
+    assert not {"in_sync", "drift"} & set(entry), "nothing was compared"
+
+
+def test_what_all_parts_say_is_said_once() -> None:
+    same, other = Failure("timeout", "the time is over"), Failure("unavailable", "503")
+    entry = findings(failed={"secret_manager": same, "management_secret": same, "source": other}).entry(_KEY)
+    assert (entry["kind"], entry["msg"]) == ("timeout", "the time is over; 503")
 
 
 def test_a_version_whose_own_answer_differs_from_the_list() -> None:

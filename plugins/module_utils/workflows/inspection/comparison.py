@@ -15,8 +15,14 @@ from ...model.naming import owner_problem
 from ...model.shown import shown
 from ...model.stored_version import StoredVersion
 from ...places.secret_store import SecretMetadata, VersionMetadata
+from ...runtime.batch import Failure
 
-__all__ = ["ClusterFindings", "FoundPlaced", "FoundStored"]
+__all__ = ["PLACED", "SOURCE", "STORED", "ClusterFindings", "FoundPlaced", "FoundStored"]
+
+# The parts of an entry.
+STORED = "secret_manager"
+PLACED = "management_secret"
+SOURCE = "source"
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ class ClusterFindings:
     :param is_wanted: whether the secrets should be there (``state: present``).
     :param source: the docker config of the cluster's source, where it was read.
     :param digests: whether values were read at all.
+    :param failed: the parts that could not be read, and why. Without them there is no drift to tell.
     """
 
     stored_at: str
@@ -78,6 +85,7 @@ class ClusterFindings:
     placed: FoundPlaced | None
     source: DockerConfig | None = field(default=None, repr=False)
     digests: bool = True
+    failed: Mapping[str, Failure] = field(default_factory=dict)
 
     def drift(self) -> list[str]:
         """What is not as a run of ``provision`` leaves it, in sentences."""
@@ -135,16 +143,25 @@ class ClusterFindings:
 
         :param key: of the digests.
         """
-        drift = self.drift()
         entry: dict[str, Any] = {
-            "in_sync": not drift,
-            "drift": drift,
-            "secret_manager": {"place": self.stored_at, **_stored(self.stored, key)},
-            "management_secret": {"place": self.placed_at, **_placed(self.placed, key)},
+            STORED: {"place": self.stored_at, **(self._failure(STORED) or _stored(self.stored, key))},
+            PLACED: {"place": self.placed_at, **(self._failure(PLACED) or _placed(self.placed, key))},
         }
-        if self.source is not None:
-            entry["source"] = {"digest": digest(self.source, key)}
-        return entry
+        if SOURCE in self.failed:
+            entry[SOURCE] = self._failure(SOURCE)
+        elif self.source is not None:
+            entry[SOURCE] = {"digest": digest(self.source, key)}
+        if not self.failed:
+            drift = self.drift()
+            return {"in_sync": not drift, "drift": drift, **entry}
+        messages = dict.fromkeys(str(failure) for failure in self.failed.values())
+        first = next(iter(self.failed.values()))
+        return {**entry, "failed": True, "kind": first.kind, "msg": "; ".join(messages)}
+
+    def _failure(self, part: str) -> dict[str, Any]:
+        """Why a part could not be read; empty if it was read."""
+        failure = self.failed.get(part)
+        return {"failed": True, "kind": failure.kind, "msg": str(failure)} if failure else {}
 
 
 def _stored(found: FoundStored | None, key: bytes) -> dict[str, Any]:

@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ...dockerconfig import DockerConfig, DockerConfigError, load
-from ...model.errors import ConfigurationError, NotFound, ValueDisabled
+from ...model.errors import ConfigurationError, NotFound, PullSecretError, ValueDisabled
 from ...model.naming import STORED_VERSION, kubernetes_secret_address, owner_problem
 from ...model.shown import shown_sentence
 from ...model.stored_version import StoredVersion
@@ -21,11 +22,12 @@ from ...places.kubernetes_secret.target import KubernetesTarget, docker_config_v
 from ...places.reader import check_references
 from ...places.secret_store import SecretStore, StoreInspector, StoreTarget
 from ...places.sources import cluster_store, version_reference
+from ...runtime.batch import Failure
 from ..options import with_defaults
 from ..provision import place, store
 from ..run import Run, Work, key_of_digests
 from ..targets import Wanted, described
-from .comparison import ClusterFindings, FoundPlaced, FoundStored
+from .comparison import PLACED, SOURCE, STORED, ClusterFindings, FoundPlaced, FoundStored
 from .pacing import Pace
 from .unlisted import Unlisted
 
@@ -119,25 +121,32 @@ class _Inspection:
             self._shared.documents.prepare(present)
 
     def work(self, target: InspectedTarget, current: Work) -> None:
+        """Look at one cluster. A part that cannot be read fails the cluster and hides no other part."""
         is_wanted = current.options["state"] == "present"
-        stored = self._stored(target.stored, current)
-        placed = self._placed(target.placed, current)
-        source = None
-        if self._compares and is_wanted:
-            document = self._shared.documents.read(current.options, current.deadline, current.seen)
-            current.outcome.warnings.extend(document.warnings)
-            source = document.config
-        placed_at = kubernetes_secret_address(target.placed.namespace, target.placed.name)
+        stored, placed, source = None, None, None
+        failed: dict[str, Failure] = {}
+        with _kept(failed, STORED, current):
+            stored = self._stored(target.stored, current)
+        with _kept(failed, PLACED, current):
+            placed = self._placed(target.placed, current)
+        with _kept(failed, SOURCE, current):
+            source = self._source(current) if self._compares and is_wanted else None
         found = ClusterFindings(
             target.stored.name,
-            placed_at,
+            kubernetes_secret_address(target.placed.namespace, target.placed.name),
             is_wanted,
             stored,
             placed,
             source,
             digests=self._digests != "none",
+            failed=failed,
         )
         current.outcome.extra.update(found.entry(self._key))
+
+    def _source(self, current: Work) -> DockerConfig:
+        document = self._shared.documents.read(current.options, current.deadline, current.seen)
+        current.outcome.warnings.extend(document.warnings)
+        return document.config
 
     def _stored(self, target: StoreTarget, current: Work) -> FoundStored | None:
         secret = self._inspector.secret(target, current.deadline)
@@ -193,6 +202,15 @@ class _Inspection:
         )
 
 
+@contextmanager
+def _kept(failed: dict[str, Failure], part: str, current: Work) -> Iterator[None]:
+    """Keep the error of reading a part, so that the other parts are read, too."""
+    try:
+        yield
+    except PullSecretError as error:
+        failed[part] = Failure(error.kind, current.mask().text(str(error)))
+
+
 def _parsed(data: bytes, current: Work) -> DockerConfig | None:
     current.seen.append(data)
     try:
@@ -202,4 +220,5 @@ def _parsed(data: bytes, current: Work) -> DockerConfig | None:
 
 
 def _place(wanted: Mapping[str, Any]) -> str:
-    return store.printable_place(wanted)
+    # Nothing is stored, so the name does not depend on a source.
+    return store.printable_place({**wanted, "state": "absent"})

@@ -248,9 +248,23 @@ def test_a_refusal_in_the_management_cluster_hides_no_version(world: World) -> N
         assert part["kind"] == "permission_denied"
         assert f"GET {placed(refused)}" in part["msg"]
     assert "in_sync" not in entry
+    assert f"{refused['cluster_id']} failed: {entry['msg']}" in finished.stdout
+    assert entry["msg"] in finished.result["msg"]
+    assert "hmac-sha256" not in finished.output, "the result is not printed"
     assert found(finished)["failed_targets"] == [
         {name: entry[name] for name in ("id", "place", "kind", "msg")}
     ]
+
+
+def test_a_project_that_cannot_be_listed_fails_the_run_with_its_message(world: World) -> None:
+    cluster = world.cluster()
+    assert world.provision({"clusters": [cluster]}).code == 0
+    world.manager.faults.add("ListSecrets", code="PERMISSION_DENIED")
+    finished = inspect(world, {"clusters": [cluster], "inspect_unlisted": True})
+    assert finished.code != 0
+    assert finished.result["msg"].startswith(f"projects/{PROJECT} cannot be listed: ")
+    assert "1 cluster: 1 in sync, 0 drift, 0 failed" in finished.stdout
+    assert "hmac-sha256" not in finished.output, "the result is not printed"
 
 
 def test_a_place_is_named_without_a_source(world: World) -> None:

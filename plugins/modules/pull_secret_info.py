@@ -233,7 +233,8 @@ targets:
           type: bool
           returned: when it could not be read
     source:
-      description: The docker config of the target's source, with its C(digest), or with C(failed), C(kind) and C(msg).
+      description: >-
+        The docker config of the target's source, with its C(digest), or with C(failed), C(kind) and C(msg).
       type: dict
       returned: with O(compare_source)
     warnings:

@@ -48,7 +48,8 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
         row = table[cluster["cluster_id"]]
         assert row["reason"].startswith(said), row
         assert (row["kind"], row["version"]) == ("configuration", None)
-    both = f"is the cluster_id of clusters {len(bad) + 2} and {len(bad) + 3}"
+    numbers = f"{len(bad) + 2} and {len(bad) + 3}"
+    both = f"is the cluster_id of clusters {numbers}; correct it, or remove all but one of them"
     assert table[twins[0]["cluster_id"]]["reason"] == f"{twins[0]['cluster_id']} {both}"
     assert "cluster_id must be a string" in table[f"cluster {len(bad) + 4}"]["reason"]
     assert "it is a string, not a mapping" in table[f"cluster {len(bad) + 5}"]["reason"]

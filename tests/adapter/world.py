@@ -260,7 +260,7 @@ class World:
         """The answers to the adapters' reports on a cluster, in order."""
         return [
             call.status
-            for call in self.hyperfleet.calls.all()
+            for call in self.hyperfleet.calls.matching()
             if call.method in ("PUT", "POST") and call.path.endswith(f"/{cluster_id}/statuses")
         ]
 

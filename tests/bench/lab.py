@@ -107,7 +107,7 @@ class BenchLab:
 
     def calls(self) -> dict[str, int]:
         """The calls since the last time, by name; those of a real API server are not counted."""
-        counted = Counter(_lab_call(self.rest, "GET", "calls")["methods"])
+        counted = Counter(call["method"] for call in _lab_call(self.rest, "GET", "calls"))
         _lab_call(self.rest, "DELETE", "calls")
         if not self.real:
             counted.update(

@@ -13,7 +13,6 @@ import grpc
 from google.pubsub_v1 import types
 
 from tests.docs.world import World, auths, config
-from tests.stand_ins.hyperfleet.api import Request
 from tests.support.processes import Finished
 
 CLUSTERS = [f"0198c0de-0000-7000-8000-00000000000{number}" for number in (1, 2)]
@@ -130,8 +129,7 @@ def _report(world: World, cluster: str, adapter: str, reason: str) -> None:
     conditions = [{"type": kind, "status": "True", "reason": reason} for kind in kinds]
     report: dict[str, Any] = {"adapter": adapter, "observed_generation": 1, "conditions": conditions}
     report["data"] = {"namespace": f"clusters-{cluster}"}
-    path = f"/api/hyperfleet/v1/clusters/{cluster}/statuses"
-    assert world.hyperfleet.answer(Request("PUT", path, "", {}, json.dumps(report).encode()))[0] == 201
+    assert world.hyperfleet.ask("PUT", f"/clusters/{cluster}/statuses", report)[0] == 201
 
 
 def _ours(world: World, cluster: str) -> Any:

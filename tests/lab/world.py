@@ -21,12 +21,12 @@ from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = ROOT / ".lab"
 
-# Process name → module and options; each takes --ready-file and ends on SIGTERM.
+# Process name → arguments of tests.stand_ins; each ends on SIGTERM.
 STAND_INS = {
-    "secret-manager": "tests.stand_ins.secret_manager",
-    "hyperfleet": "tests.stand_ins.hyperfleet",
-    "kubernetes": "tests.stand_ins.kubernetes --tls",
-    "kubernetes-2": "tests.stand_ins.kubernetes --tls",
+    "secret-manager": "secret_manager",
+    "hyperfleet": "hyperfleet",
+    "kubernetes": "kubernetes --tls",
+    "kubernetes-2": "kubernetes --tls",
 }
 # With tokens of its own, the second cluster refuses what was meant for the first.
 SECOND_CLUSTER = {"LAB_K8S_TOKEN": "lab-2-admin-token", "LAB_K8S_VIEWER_TOKEN": "lab-2-viewer-token"}
@@ -130,7 +130,14 @@ class Lab:
     def _start(self, name: str) -> None:
         ready = self._ready_file(name)
         ready.unlink(missing_ok=True)
-        command = [sys.executable, "-m", *STAND_INS[name].split(), "--ready-file", str(ready)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.stand_ins",
+            *STAND_INS[name].split(),
+            "--ready-file",
+            str(ready),
+        ]
         env = SECOND_CLUSTER if name == "kubernetes-2" else None
         self.supervisor.start(name, command, env=env, cwd=ROOT)
 

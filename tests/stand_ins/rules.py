@@ -1,16 +1,21 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A table of faults: the first rule that fits a call is used, as often as it says."""
+"""Faults and calls of a stand-in: the first rule that fits a call is used, as often as it says."""
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatchcase
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Rule", "RuleTable"]
+__all__ = ["CallLog", "Rule", "RuleTable"]
+
+_CALLS_KEPT = 200_000
 
 
 @dataclass(kw_only=True)
@@ -72,3 +77,31 @@ class RuleTable(Generic[_Rule]):
                     rule.hits += 1
                     return rule
         return None
+
+
+_Call = TypeVar("_Call")
+
+
+class CallLog(Generic[_Call]):
+    """The calls in the order of their answers. Thread-safe. No call keeps a header or a body.
+
+    :param fields: the fields of a call that ``matching`` compares, in its order: what it does, and to what.
+    """
+
+    def __init__(self, *fields: str) -> None:
+        self._values = attrgetter(*fields)
+        self._calls: deque[_Call] = deque(maxlen=_CALLS_KEPT)
+        self.clear = self._calls.clear
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def add(self, call: _Call) -> None:
+        self._calls.append(call)
+
+    def matching(self, *globs: str) -> list[_Call]:
+        """Return the calls whose fields fit the globs."""
+        return [call for call in self._calls.copy() if all(map(fnmatchcase, self._values(call), globs))]
+
+    def count(self, *globs: str) -> int:
+        return len(self.matching(*globs))

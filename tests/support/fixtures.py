@@ -37,7 +37,7 @@ def secret_manager(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Sec
         with late_secret_manager(clock) as lab:
             yield lab
     else:
-        with SecretManagerLab(per_resource=True) as lab:
+        with SecretManagerLab() as lab:
             yield lab
 
 

@@ -48,7 +48,7 @@ class Clock:
 @contextmanager
 def late_secret_manager(clock: Clock) -> Iterator[SecretManagerLab]:
     """It counts calls by resource, too."""
-    with SecretManagerLab(per_resource=True, clock=clock, on_call=clock.tick) as lab:
+    with SecretManagerLab(clock=clock, on_call=clock.tick) as lab:
         lab.faults.add(late=LATE_SECONDS)
         yield lab
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import json
 import selectors
@@ -23,30 +24,21 @@ ACCESS = "example-access-token"
 LEAK = "example-leaked-token"
 
 
-class _JsonServer:
+class _JsonServer(http_server.Server):
     """An HTTP server on loopback that answers with JSON; ``served`` says what."""
 
     headers: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
-        service = self
+        super().__init__(lambda request: asyncio.to_thread(self._respond, request))
+        self.start()
 
-        class Answers(http_server.Handler):
-            def serve(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                status, answer = service.served(self.path, body, headers)
-                self.send(status, "application/json", json.dumps(answer).encode(), service.headers)
-
-        self._server = http_server.Server(Answers)
-        self.address = self._server.url.removeprefix("http://")
-        self._server.start()
+    def _respond(self, request: http_server.Request) -> http_server.Response:
+        status, answer = self.served(request.target, request.body.decode(), dict(request.headers))
+        return http_server.Response(status, json.dumps(answer).encode(), headers=self.headers)
 
     def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
         raise NotImplementedError
-
-    def stop(self) -> None:
-        self._server.stop()
 
 
 class TokenService(_JsonServer):
@@ -56,7 +48,6 @@ class TokenService(_JsonServer):
         self.asked: list[tuple[str, str, dict[str, str]]] = []
         self.denied: dict[str, int] = {}
         super().__init__()
-        self.url = f"http://{self.address}"
 
     def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
         self.asked.append((path, body, headers))

@@ -36,10 +36,10 @@ def unheard(world: ChaosWorld, story: Story) -> list[str]:
     Only where the API is well: a cluster that could not be read is looked at again by the sentinel's word.
     """
     last: dict[str, float] = {}
-    for when, call in world.calls.timed():
+    for call in world.hyperfleet.calls.matching():
         cluster_id = call.path.split("/clusters/")[-1].split("/")[0]
         if call.method in ("PUT", "POST") or call.status == 404:
-            last[cluster_id] = max(last.get(cluster_id, 0.0), when)
+            last[cluster_id] = max(last.get(cluster_id, 0.0), call.at)
     return [
         f"{cluster_id}: nobody looked at it after its event"
         for cluster_id, when in story.published.items()
@@ -76,7 +76,7 @@ def _left(world: ChaosWorld, story: Story) -> Iterator[str]:
     for pod in world.playing.pods():
         if pod["metadata"]["labels"]["job-name"] not in there:
             yield f"pod {pod['metadata']['name']} is left"
-    for _when, call in world.calls.timed():
+    for call in world.hyperfleet.calls.matching():
         if call.status in (400, 405, 422):
             yield f"{call.method} {call.path} was refused with {call.status}"
 

@@ -219,7 +219,7 @@ class Story:
 
     def publish(self, cluster_ids: list[str]) -> None:
         """An event for each."""
-        now = time.monotonic()
+        now = time.time()
         self.machine.publish(cluster_ids)
         self.published.update(dict.fromkeys(cluster_ids, now))
 

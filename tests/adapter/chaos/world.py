@@ -6,38 +6,15 @@
 
 from __future__ import annotations
 
-import json
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 from tests.adapter.world import NAMESPACE, PROJECT, World
 from tests.lab.session import STAND_IN, KubernetesEnv
 from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.hyperfleet.api import Request
-from tests.stand_ins.hyperfleet.faults import Call, Calls
-from tests.stand_ins.hyperfleet.store import PREFIX
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.playing import Playing
 from tests.stand_ins.secret_manager import SecretManagerLab
-
-
-class TimedCalls(Calls):
-    """The requests served, with when they were answered."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._guard = threading.Lock()
-        self._timed: list[tuple[float, Call]] = []
-
-    def record(self, call: Call) -> None:
-        with self._guard:
-            self._timed.append((time.monotonic(), call))
-
-    def timed(self) -> list[tuple[float, Call]]:
-        with self._guard:
-            return list(self._timed)
 
 
 class ChaosWorld(World):
@@ -56,8 +33,6 @@ class ChaosWorld(World):
         super().__init__(hyperfleet, server, manager, directory)
         # The Job's real program places the Secret: nothing else may.
         self.playing = Playing(self.request, self.home)
-        self.calls = TimedCalls()
-        self.hyperfleet.calls = self.calls
 
     def config(self, **spec: Any) -> Path:
         """The adapter's configuration, with an API that is not waited for as long as a story delays it."""
@@ -65,9 +40,7 @@ class ChaosWorld(World):
 
     def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """A request of somebody else's, which meets no fault and is not counted."""
-        bare, _mark, query = path.partition("?")
-        content = b"" if body is None else json.dumps(body).encode()
-        return self.hyperfleet.answer(Request(method, PREFIX + bare, query, {}, content))
+        return self.hyperfleet.ask(method, path, body)
 
     def listed(self, base: str, kind: str) -> list[dict[str, Any]]:
         """What there is of a kind in the adapter's namespace."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.adapter.world import NAMESPACE, PROJECT, TRACE, TWO, World, outcomes
-from tests.stand_ins.hyperfleet.api import Request
+from tests.stand_ins.http_server import Request
 
 
 def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None:
@@ -226,7 +226,7 @@ def test_a_cluster_that_is_gone_is_left_alone(world: World) -> None:
 
 def test_many_clusters_are_read_in_few_requests(world: World) -> None:
     clusters = [world.cluster(ready=False) for _number in range(150)]
-    world.hyperfleet.calls.reset()
+    world.hyperfleet.calls.clear()
     assert set(outcomes(world.handle(*clusters))) == {"reported"}
     assert world.hyperfleet.calls.count("GET", "*/clusters") == 2
     assert world.hyperfleet.calls.count("GET", "*/clusters/cls-*") == 150, "one for each cluster's statuses"

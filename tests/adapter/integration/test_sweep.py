@@ -227,7 +227,7 @@ def lost_and_kept(world: World, *, finished: bool = True) -> tuple[str, str]:
 
 def test_a_gone_clusters_places_are_emptied_as_its_job_names_them(world: World) -> None:
     lost, kept = lost_and_kept(world)
-    world.manager.calls.reset()
+    world.manager.calls.clear()
     (checked,) = [one for one in world.handle(all=True, check_mode=True) if one.cluster_id == lost]
     assert len(checked.actions) == 3, checked.actions
     assert (world.versions(lost), len(world.jobs())) == (1, 2)

@@ -17,7 +17,6 @@ from tests.adapter.story.world import CLUSTER, PLACE, SYSTEM, World
 
 ADAPTER = f"system:serviceaccount:{SYSTEM}:pullsecret-adapter"
 JOB = f"{ADAPTER}-job"
-_STATUSES = f"PUT /api/hyperfleet/v1/clusters/{CLUSTER}/statuses"
 
 
 @dataclass(frozen=True)
@@ -80,18 +79,18 @@ def timeline(world: World, published: float, reported: float) -> list[Step]:
     job = f"pullsecret-{CLUSTER}-gen1"
     requests = [one for one in audited(world, published) if one.code < 300]
     log = {(line["phase"], line["operation"]): seconds(line["timestamp"]) for line in world.job_log(job)}
-    calls = [(at, method) for at, method, _code in world.stored if at >= published]
 
-    def asked(what: str) -> float:
-        return next(at for at, call, _status in world.asked if at >= published and call.startswith(what))
+    def asked(method: str, path: str) -> list[float]:
+        found = world.hyperfleet.calls.matching(method, f"/api/hyperfleet/v1/clusters{path}")
+        return [call.at for call in found if published <= call.at <= reported]
 
     def did(user: str, what: str, which: Callable[[list[float]], float] = min) -> float:
         times = [one.at for one in requests if one.user == user and one.what.startswith(what)]
         assert times, f"{user} did not {what}"
         return which(times)
 
-    def stored(method: str, which: Callable[[list[float]], float] = min) -> float:
-        return which([at for at, name in calls if name == method])
+    def stored(method: str) -> float:
+        return min(float(call.at) for call in world.manager.calls.matching(method) if call.at >= published)
 
     begun = did(ADAPTER, f"create secrets {SYSTEM}/cluster-{CLUSTER}-pullsecret-data")
     ended = did(JOB, f"create secrets {PLACE}")
@@ -100,10 +99,8 @@ def timeline(world: World, published: float, reported: float) -> list[Step]:
     )
     return [
         Step(1, "the sentinel publishes the event", published),
-        Step(2, "the adapter fetches the cluster", asked("GET /api/hyperfleet/v1/clusters")),
-        Step(
-            3, "… and evaluates preconditions", asked(f"GET /api/hyperfleet/v1/clusters/{CLUSTER}/statuses")
-        ),
+        Step(2, "the adapter fetches the cluster", min(asked("GET", "*"))),
+        Step(3, "… and evaluates preconditions", min(asked("GET", f"/{CLUSTER}/statuses"))),
         Step(4, "… creates the Secret with the data", begun),
         Step(5, "… creates the Job", did(ADAPTER, f"create jobs {SYSTEM}")),
         Step(6, "Kubernetes schedules the pod", did("admin", f"create pods/binding {SYSTEM}/{job}")),
@@ -114,11 +111,7 @@ def timeline(world: World, published: float, reported: float) -> list[Step]:
         Step(22, "… creates the management Secret", ended),
         Step(25, "the Job is complete", complete),
         Step(26, "the adapter notes its end", did(ADAPTER, f"patch jobs {SYSTEM}/{job}")),
-        Step(
-            27,
-            "… PUTs the status",
-            max(at for at, call, _s in world.asked if call == _STATUSES and at <= reported),
-        ),
+        Step(27, "… PUTs the status", max(asked("PUT", f"/{CLUSTER}/statuses"))),
         Step(28, "the API has Available=True", reported),
     ]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,6 @@ from tests.lab.nodes.api import Object, wait_until
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.supervisor import free_ports
 from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.hyperfleet.api import Request
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.processes import Ansible
@@ -55,8 +53,6 @@ class World:
         self.ansible = Ansible(directory / "ansible")
         self.port = free_ports(1)[0]
         self.rights = rights.documented()
-        self.asked: list[tuple[float, str, int]] = []
-        self.stored: list[tuple[float, str, str]] = []
         self._broker = broker
 
     @contextmanager
@@ -68,22 +64,11 @@ class World:
             HyperFleetLab(required_adapters=required) as self.hyperfleet,
             SecretManagerLab(rest_address=self.lab.network.host) as self.manager,
         ):
-            self._watch()
             try:
                 self._prepare()
                 yield self
             finally:
                 self._tidy()
-
-    def _watch(self) -> None:
-        """Note when the stand-ins were called."""
-        asked: Any = self.hyperfleet.calls
-        stored: Any = self.manager.calls
-        for calls, note in (
-            (asked, lambda call: self.asked.append((time.time(), f"{call.method} {call.path}", call.status))),
-            (stored, lambda method, code, _of: self.stored.append((time.time(), method, code))),
-        ):
-            calls.record = _both(note, calls.record)
 
     def _prepare(self) -> None:
         for name in (SYSTEM, PLACE):
@@ -206,9 +191,7 @@ class World:
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """What the HyperFleet API answers somebody else; it is not noted among the adapter's requests."""
-        whole, _mark, query = f"/api/hyperfleet/v1{path}".partition("?")
-        kind = {"content-type": "application/json"}
-        return self.hyperfleet.answer(Request(method, whole, query, kind, json.dumps(body).encode()))
+        return self.hyperfleet.ask(method, path, body)
 
     def read(self) -> Object:
         found: Object = self.ask("GET", f"/clusters/{CLUSTER}")[1]
@@ -283,11 +266,3 @@ class World:
         """What Secret Manager holds, oldest first."""
         record = self.manager.store.find(PROJECT, STORED)
         return [version.payload.decode() for version in record.versions] if record else []
-
-
-def _both(first: Any, second: Any) -> Any:
-    def call(*arguments: Any) -> None:
-        first(*arguments)
-        second(*arguments)
-
-    return call

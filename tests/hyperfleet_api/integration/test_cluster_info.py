@@ -140,7 +140,7 @@ def test_the_contract_form_has_statuses_on_the_cluster() -> None:
     with HyperFleetLab(flavour="seed") as lab:
         lab.store.seed([{"id": "a"}, {"id": "b"}])
         report(lab, "a", data={"namespace": "n"})
-        lab.calls.reset()
+        lab.calls.clear()
         result = run(task, lab, {"cluster_ids": ["a", "b"]})
         placement = result["clusters"][0]["statuses"]["placement"]
         assert (placement["current"], placement["data"]) == (True, {"namespace": "n"})

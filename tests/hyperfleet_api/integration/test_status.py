@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
@@ -15,7 +14,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_status as task
 from tests.hyperfleet_api.integration.support import conditions, run
 from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.hyperfleet.api import Request
 from tests.stand_ins.hyperfleet.times import format_time
 from tests.support.processes import Ansible
 
@@ -64,9 +62,8 @@ def test_a_report_comes_after_the_one_that_the_api_holds(one: HyperFleetLab) -> 
     """Another machine wrote the stored report, and its clock is ahead."""
     ahead = time.time_ns() + 200 * 1_000_000_000
     body = {"adapter": "pullsecret", "observed_generation": 3, "observed_time": format_time(ahead)}
-    sent = json.dumps({**body, "conditions": conditions(Available="False")}).encode()
-    path = "/api/hyperfleet/v1/clusters/cls-1/statuses"
-    assert one.answer(Request("PUT", path, "", {}, sent))[0] == 201
+    body["conditions"] = conditions(Available="False")
+    assert one.ask("PUT", "/clusters/cls-1/statuses", body)[0] == 201
     entry = target(run(task, one, {"cluster_id": "cls-1", "conditions": conditions()}))
     assert (entry["accepted"], entry["actions"]) == (True, ["updated"])
 

@@ -84,7 +84,7 @@ def test_a_fleet_is_looked_at_without_a_write_or_a_value(world: World) -> None:
     world.manager.seed(
         [{"project": PROJECT, "secret": name, "labels": labels, "versions": [{"data": "kept"}]}]
     )
-    world.manager.calls.reset()
+    world.manager.calls.clear()
     world.api.calls.clear()
 
     fleet = {"clusters": [*clusters, foreign, never, wrong]}
@@ -151,7 +151,7 @@ def test_a_fleet_is_looked_at_without_a_write_or_a_value(world: World) -> None:
 def test_what_a_list_no_longer_names_is_listed(world: World) -> None:
     kept, dropped, renamed = (world.cluster() for _number in range(3))
     assert world.provision({"clusters": [kept, dropped, renamed]}).code == 0
-    world.manager.calls.reset()
+    world.manager.calls.clear()
     renamed["secret_name"] = f"other-{renamed['cluster_id']}"
     finished = inspect(
         world, {"clusters": [kept, renamed], "inspect_unlisted": True, "inspect_digests": "none"}
@@ -198,7 +198,7 @@ def test_every_versions_digest_and_the_source_are_compared_if_wanted(world: Worl
 def test_a_fleet_costs_one_list_a_project_and_two_calls_a_cluster(world: World, clusters: int) -> None:
     fleet = [world.cluster() for _number in range(clusters)]
     assert world.provision({"clusters": fleet}).code == 0
-    world.manager.calls.reset()
+    world.manager.calls.clear()
     world.api.calls.clear()
     assert inspect(world, {"clusters": fleet}).code == 0
     counts = {

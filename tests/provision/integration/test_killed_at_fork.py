@@ -48,7 +48,7 @@ class World:
             "files": len(list(self.directory.iterdir())),
             "Secret Manager": self.store.calls.count(),
             "Kubernetes": len(self.management.calls),
-            "HyperFleet API": len(self.hyperfleet.calls.all()),
+            "HyperFleet API": len(self.hyperfleet.calls.matching()),
         }
 
 

@@ -28,7 +28,7 @@ def shared_lab() -> Iterator[SecretManagerLab | None]:
     if REAL_PROJECT:
         yield None
         return
-    with SecretManagerLab(per_resource=True) as lab:
+    with SecretManagerLab() as lab:
         yield lab
 
 

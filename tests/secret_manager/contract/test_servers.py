@@ -39,7 +39,7 @@ def http(lab: SecretManagerLab, verb: str, path: str, body: bytes | None = None)
 
 def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
-    command = [sys.executable, "-m", "tests.stand_ins.secret_manager", "--ready-file", str(ready)]
+    command = [sys.executable, "-m", "tests.stand_ins", "secret_manager", "--ready-file", str(ready)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         limit = time.monotonic() + 20
@@ -85,9 +85,6 @@ def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) 
             f'{{"payload": {{"data": {{"{CANARY}": 1}}}}}}'.encode(),
             400,
         ),
-        ("POST", "/_lab/seed", f'{{"versions": "{CANARY}"'.encode(), 400),
-        ("POST", "/_lab/seed", f'{{"versions": "{CANARY}"}}'.encode(), 400),
-        ("GET", "/_lab/nothing", None, 404),
     ],
 )
 def test_plain_http_is_refused_without_a_word_of_the_body(

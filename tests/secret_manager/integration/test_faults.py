@@ -199,7 +199,7 @@ _BATCH: dict[str, Any] = {
 
 def test_a_batch_asks_for_all_metadata_at_once(module: Module) -> None:
     module.run(**_BATCH)
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     assert not module.run(**_BATCH)["changed"]
     assert module.count("ListSecrets") == 1
     assert module.count("GetSecret") == 0
@@ -228,7 +228,7 @@ def test_without_the_list_each_secret_is_asked_for(module: Module, code: str, tr
 def test_a_list_that_recovers_is_used(module: Module, code: str) -> None:
     module.run(**_BATCH)
     fault = module.lab.faults.add("ListSecrets", code=code, times=4)
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     assert not module.run(**_BATCH)["changed"]
     assert fault.hits == 4
     assert module.count("GetSecret") == 0

@@ -327,7 +327,7 @@ def test_three_hundred_clusters(module: Module, watched: SimpleNamespace) -> Non
     module.lab.faults.clear()
     again = module.run(**arguments)
     assert [entry["id"] for entry in again["targets"] if entry["changed"]] == ["cls-7"]
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     assert not module.run(**arguments)["changed"]
     assert module.writes() == 0
     assert module.count("ListSecrets") == 1

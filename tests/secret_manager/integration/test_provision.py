@@ -42,7 +42,7 @@ def test_what_is_stored_was_sent_with_its_checksum_and_read_back(module: Module)
 
 def test_the_second_run_writes_nothing(module: Module) -> None:
     first = module.put()
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     second = module.put()
 
     assert not second["changed"]
@@ -135,7 +135,7 @@ def test_a_cluster_is_named_by_its_option_alone(module: Module) -> None:
 def test_a_cluster_name_is_made_fit_for_a_label(module: Module, name: str, label: str) -> None:
     module.put(cluster_name=name)
     assert module.secret().labels["cluster-name"] == label
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     assert not module.put(cluster_name=name)["changed"]
     assert module.writes() == 0
 

@@ -95,7 +95,7 @@ def test_adopt_takes_it_over(module: Module) -> None:
     labels = dict(module.secret().labels)
     assert {**labels, **OURS, "cluster-id": "cls-1"} == labels
     assert module.holds("ours")
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     assert not module.put("ours")["changed"]
     assert module.writes() == 0
 
@@ -341,7 +341,7 @@ def test_the_marks_of_our_own_are_no_users_annotations(module: Module, key: str)
 @pytest.mark.parametrize("adopt", [False, True], ids=["plain", "adopt"])
 def test_a_clusters_secret_is_not_deleted_by_its_name_alone(module: Module, adopt: bool) -> None:
     module.put()
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     named: dict[str, Any] = {"cluster_id": None, "secret": secret_id("cls-1"), "state": "absent"}
     for check in (True, False):
         result = module.one(**named, adopt=adopt, check=check)

@@ -45,7 +45,7 @@ def test_another_replication_is_told_and_left(module: Module, there: str, wish: 
     (had, found), (wanted, asked) = _WISHES[there], _WISHES[wish]
     assert module.put(**had)["warnings"] == []
     before = module.secret().SerializeToString()
-    module.lab.calls.reset()
+    module.lab.calls.clear()
 
     for check in (True, False):
         result = module.put(**wanted, check=check)

@@ -62,7 +62,7 @@ def test_keep_disables_older_ones(module: Module) -> None:
     assert result["actions"][0] == "version added"
     assert sorted(result["actions"][1:]) == [f"version {number} disabled" for number in (1, 2, 3)]
 
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     assert not module.put("new", retention={"keep": 2})["changed"]
     assert module.writes() == 0
 
@@ -122,7 +122,7 @@ def test_who_may_not_disable_is_warned_and_does_what_is_left(module: Module) -> 
     module.lab.seed([owned("cls-1", versions=versions)])
     module.lab.faults.add("DisableSecretVersion", code="PERMISSION_DENIED")
     for actions in (["version added", "version 1 destroyed"], []):
-        module.lab.calls.reset()
+        module.lab.calls.clear()
         result = module.put("new", retention={"keep": 1, "destroy_after": 0})
         assert result["actions"] == actions
         assert module.count("DisableSecretVersion") == 1
@@ -144,7 +144,7 @@ def test_an_enabled_version_is_restored_as_a_new_one(module: Module) -> None:
     assert module.states() == ["ENABLED"] * 3
     assert module.holds("one")
 
-    module.lab.calls.reset()
+    module.lab.calls.clear()
     assert not module.one(restore_version="1")["changed"]
     assert module.writes() == 0
 

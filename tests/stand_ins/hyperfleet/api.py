@@ -13,7 +13,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import parse_qs
+
+from tests.stand_ins.http_server import Request
 
 from .conditions import Report
 from .problems import ApiError
@@ -22,11 +23,11 @@ from .search import ListForm, compile_search
 from .store import ORDERS, PREFIX, Store
 from .times import format_time
 
-__all__ = ["Answer", "Api", "Flavour", "Options", "Request"]
+__all__ = ["Api", "Flavour", "Options"]
 
 Flavour = Literal["today", "seed"]
-Answer = tuple[int, Any]
-"""HTTP status and the document, None for an answer without a body."""
+# HTTP status and the document, None for an answer without a body.
+_Answer = tuple[int, Any]
 
 _ONE = re.compile(re.escape(PREFIX) + r"/clusters/([^/]+)")
 _STATUSES = re.compile(re.escape(PREFIX) + r"/clusters/([^/]+)/statuses")
@@ -49,17 +50,6 @@ class Options:
     search_lists: ListForm = "brackets"
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request; header names are lower case."""
-
-    method: str
-    path: str
-    query: str
-    headers: Mapping[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
-
-
 class Api:
     """Answers requests from a store, or raises ApiError."""
 
@@ -67,7 +57,7 @@ class Api:
         self.store = store
         self.options = options
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> _Answer:
         if request.path.startswith(PREFIX):
             self._check_access(request)
         if request.path == "/api/hyperfleet" and request.method == "GET":
@@ -107,7 +97,7 @@ class Api:
             if request.headers.get(name.lower()) != value:
                 raise ApiError("AUZ-001", "a required header is missing or has another value")
 
-    def _one(self, request: Request, cluster_id: str) -> Answer:
+    def _one(self, request: Request, cluster_id: str) -> _Answer:
         if request.method == "GET":
             return 200, self._shown(self.store.get(cluster_id))
         if request.method == "PATCH":
@@ -117,9 +107,9 @@ class Api:
         raise self._no_route(request)
 
     def _list(self, request: Request) -> dict[str, Any]:
-        query = parse_qs(request.query)
+        query = request.query
         page, size = _paging(query)
-        search = query.get("search", [""])[0].strip()
+        search = query.get("search", "").strip()
         wanted = compile_search(search, self.options.search_lists) if search else None
         items, total = self.store.select(wanted, _order(query), (page - 1) * size, size)
         return {
@@ -130,12 +120,12 @@ class Api:
         }
 
     def _statuses(self, request: Request, cluster_id: str) -> dict[str, Any]:
-        page, size = _paging(parse_qs(request.query))
+        page, size = _paging(request.query)
         reports = self.store.statuses(cluster_id)
         items = [self._shown_report(report) for report in reports[(page - 1) * size : page * size]]
         return {"items": items, "page": page, "size": len(items), "total": len(reports)}
 
-    def _report(self, request: Request, cluster_id: str) -> Answer:
+    def _report(self, request: Request, cluster_id: str) -> _Answer:
         new = parse_report(request.body, self.store.clock(), seed=self._seed)
         report, first = self.store.report(cluster_id, new)
         if self._seed:
@@ -174,9 +164,9 @@ class Api:
         return shown
 
 
-def _paging(query: Mapping[str, list[str]]) -> tuple[int, int]:
+def _paging(query: Mapping[str, str]) -> tuple[int, int]:
     try:
-        page, size = int(query.get("page", ["1"])[0]), int(query.get("size", ["20"])[0])
+        page, size = int(query.get("page", "1")), int(query.get("size", "20"))
     except ValueError:
         raise ApiError("VAL-000", "page or size is out of range") from None
     if page < 1 or not 1 <= size <= 100:
@@ -184,9 +174,9 @@ def _paging(query: Mapping[str, list[str]]) -> tuple[int, int]:
     return page, size
 
 
-def _order(query: Mapping[str, list[str]]) -> list[tuple[str, bool]]:
+def _order(query: Mapping[str, str]) -> list[tuple[str, bool]]:
     order = []
-    for term in ",".join(query.get("order", ["created_time desc"])).split(","):
+    for term in query.get("order", "created_time desc").split(","):
         column, _blank, direction = term.strip().partition(" ")
         if column not in ORDERS or direction.strip() not in ("", "asc", "desc"):
             raise ApiError("VAL-005", "unknown order")

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fault table (which requests fail, how and how often) and the record of the requests served.
+"""The faults of this stand-in, and what it records of a request.
 
 A rule has these keys, beside `times`, `skip` and `delay`; the first that fits a request is used:
 
@@ -16,13 +16,13 @@ body    answer with this text as application/json (with `status`, or 200): not a
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from tests.stand_ins.rules import Rule
 
-__all__ = ["Call", "Calls", "Fault"]
+__all__ = ["Call", "Fault"]
 
 
 @dataclass
@@ -58,29 +58,4 @@ class Call:
     path: str
     query: str
     status: int
-
-
-class Calls:
-    """The requests served, oldest first."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._calls: list[Call] = []
-
-    def record(self, call: Call) -> None:
-        with self._lock:
-            self._calls.append(call)
-
-    def reset(self) -> None:
-        with self._lock:
-            self._calls.clear()
-
-    def all(self) -> list[Call]:
-        with self._lock:
-            return list(self._calls)
-
-    def count(self, method: str = "*", path: str = "*") -> int:
-        """Requests with that method whose path fits the glob."""
-        return sum(
-            call.method == method or method == "*" for call in self.all() if fnmatchcase(call.path, path)
-        )
+    at: float = field(default_factory=time.time)

@@ -6,16 +6,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping
 
+from tests.stand_ins.http_server import Request, Response
 from tests.stand_ins.kubernetes import protobuf, tables, writes
 from tests.stand_ins.kubernetes.resources import Resource, discovery
-from tests.stand_ins.kubernetes.routing import Request, Target, User, authenticate, authorize, is_admin, route
+from tests.stand_ins.kubernetes.routing import Target, User, authenticate, authorize, is_admin
 from tests.stand_ins.kubernetes.selectors import Predicate, field_selector, label_selector
 from tests.stand_ins.kubernetes.status import ApiError, named
 from tests.stand_ins.kubernetes.store import Entry, Event, Store
@@ -29,23 +30,45 @@ ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 EventLine = Callable[[Event], bytes | None]
 
 
-@dataclass
-class Response:
-    """An answer; with ``watch`` its ``lines`` come first, the stream stays open for ``timeout`` seconds."""
+class Watch:
+    """A stream: the first ``lines``, then those of the events, for ``seconds`` or until the client goes.
 
-    code: int
-    body: bytes = b""
-    content_type: str = JSON
-    headers: dict[str, str] = field(default_factory=dict)
-    watch: EventLine | None = None
-    lines: list[bytes] = field(default_factory=list)
-    timeout: float | None = None
-    # Events between the reading of ``lines`` and the stream's beginning.
-    early: list[Event] = field(default_factory=list)
+    Made in the server's thread with the store's lock held, so that it misses no event. ``close`` ends it.
+    """
+
+    def __init__(self, store: Store, seen: EventLine, lines: list[bytes], seconds: float | None) -> None:
+        self.seen = seen
+        self.lines = lines
+        self._store = store
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[bytes] = asyncio.Queue()
+        store.watchers.append(self._saw)
+
+    def _saw(self, event: Event) -> None:
+        line = self.seen(event)
+        if line:
+            # A test may write to the store from its thread.
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+
+    def close(self) -> None:
+        with self._store.lock:
+            self._store.watchers.remove(self._saw)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._seconds is not None:
+            self._loop.call_later(self._seconds, self._queue.put_nowait, b"")
+        try:
+            for line in self.lines:
+                yield line
+            while line := await self._queue.get():
+                yield line
+        finally:
+            self.close()
 
 
-def failure(error: ApiError) -> Response:
-    return Response(error.code, error.body())
+def failure(error: ApiError, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(error.code, error.body(), headers=headers or {})
 
 
 def _prefix(resource: Resource) -> bytes:
@@ -80,17 +103,18 @@ def _review(request: Request, user: User) -> Response:
 
 
 def _make_table(response: Response) -> None:
-    seen = response.watch
-    if seen is None:
+    watch = response.stream
+    if not isinstance(watch, Watch):
         response.body = json.dumps(tables.as_table(json.loads(response.body))).encode()
         return
+    seen = watch.seen
 
     def seen_as_table(event: Event) -> bytes | None:
         line = seen(event)
         return tables.tabled_line(line) if line else None
 
-    response.watch = seen_as_table
-    response.lines = [tables.tabled_line(line) for line in response.lines]
+    watch.seen = seen_as_table
+    watch.lines = [tables.tabled_line(line) for line in watch.lines]
 
 
 class Api:
@@ -275,13 +299,10 @@ class Api:
         elif int(version) < store.oldest:
             error = ApiError(410, f"too old resource version: {version} ({store.version})")
             lines = [b'{"type":"ERROR","object":' + error.body() + b"}\n"]
-            return Response(200, lines=lines, watch=lambda _event: None, timeout=0)
+            return Response(200, stream=Watch(store, lambda _event: None, lines, 0))
         else:
             after = [e for e in store.history if e.version > int(version)]
             lines = [line for line in map(seen, after) if line]
         seconds = request.query.get("timeoutSeconds", "")
         timeout = float(seconds) if seconds.isdigit() and int(seconds) else None
-        return Response(200, lines=lines, watch=seen, timeout=timeout)
-
-
-__all__ = ["Api", "Request", "Response", "failure", "route"]
+        return Response(200, stream=Watch(store, seen, lines, timeout))

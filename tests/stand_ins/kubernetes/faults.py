@@ -2,18 +2,15 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Faults to inject and the calls that were made, both open to tests in this process and over HTTP."""
+"""The faults of this stand-in, and what it records of a call."""
 
 from __future__ import annotations
 
-import fnmatch
 import time
-from collections import deque
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
-from tests.stand_ins.rules import Rule, RuleTable
-
-CALLS_KEPT = 200_000
+from tests.stand_ins.rules import Rule
 
 
 @dataclass
@@ -46,9 +43,9 @@ class Fault(Rule):
 
     def matches(self, verb: str, method: str, path: str) -> bool:
         return (
-            fnmatch.fnmatchcase(verb, self.verb)
-            and fnmatch.fnmatchcase(method, self.method.upper())
-            and fnmatch.fnmatchcase(path, self.path)
+            fnmatchcase(verb, self.verb)
+            and fnmatchcase(method, self.method.upper())
+            and fnmatchcase(path, self.path)
         )
 
 
@@ -62,42 +59,4 @@ class Call:
     query: str
     user: str
     status: int
-    at: float
-
-
-class FaultTable(RuleTable[Fault]):
-    """The faults in force."""
-
-    def __init__(self) -> None:
-        super().__init__(Fault)
-
-    def take(self, verb: str, method: str, path: str) -> Fault | None:
-        """Return the fault that strikes this call, and count it."""
-        return self.first(lambda fault: fault.matches(verb, method, path))
-
-
-class CallLog:
-    """The calls in the order of their answers."""
-
-    def __init__(self) -> None:
-        self._calls: deque[Call] = deque(maxlen=CALLS_KEPT)
-
-    def add(self, verb: str, method: str, path: str, query: str, user: str, status: int) -> None:
-        self._calls.append(Call(verb, method, path, query, user, status, time.time()))
-
-    def clear(self) -> None:
-        self._calls.clear()
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def matching(self, verb: str = "*", path: str = "*") -> list[Call]:
-        """Return the calls whose verb and path match the shell patterns."""
-        return [
-            c
-            for c in list(self._calls)
-            if fnmatch.fnmatchcase(c.verb, verb) and fnmatch.fnmatchcase(c.path, path)
-        ]
-
-    def count(self, verb: str = "*", path: str = "*") -> int:
-        return len(self.matching(verb, path))
+    at: float = field(default_factory=time.time)

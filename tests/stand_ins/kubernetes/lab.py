@@ -2,35 +2,37 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The stand-in as a context manager."""
+"""The stand-in as a context manager: the API behind faults, and the record of the calls."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 import tempfile
-import threading
+from collections.abc import Coroutine
 from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 from tests.stand_ins.certificate import write_certificate
+from tests.stand_ins.http_server import Answer, Request, Response, Server
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
-from tests.stand_ins.kubernetes.api import Api
-from tests.stand_ins.kubernetes.faults import CallLog, FaultTable
-from tests.stand_ins.kubernetes.routing import ADMINS, User
+from tests.stand_ins.kubernetes.api import Api, Watch, failure
+from tests.stand_ins.kubernetes.faults import Call, Fault
+from tests.stand_ins.kubernetes.routing import ADMINS, Target, User, route
+from tests.stand_ins.kubernetes.status import ApiError
 from tests.stand_ins.kubernetes.store import Store
-from tests.stand_ins.kubernetes.wire import Connection, World
+from tests.stand_ins.lab import Lab
+from tests.stand_ins.rules import CallLog, RuleTable
 
 ADMIN_TOKEN = "lab-admin-token"
 VIEWER_TOKEN = "lab-viewer-token"
 
 
-class KubernetesLab:
+class KubernetesLab(Lab):
     """A Kubernetes API server on loopback, in a thread of this process.
 
     ``with KubernetesLab() as lab:`` gives ``lab.url`` (``http://127.0.0.1:port``), ``lab.admin_token`` and
-    ``lab.viewer_token``, ``lab.faults`` (a ``FaultTable``), ``lab.calls`` (a ``CallLog``), ``lab.store``
+    ``lab.viewer_token``, ``lab.faults`` (a ``RuleTable``), ``lab.calls`` (a ``CallLog``), ``lab.store``
     (a ``Store``) and ``lab.kubeconfig(path)``.
 
     With ``tls`` the URL is ``https://`` and ``lab.ca`` is the CA certificate (PEM) of this start: kubectl
@@ -47,31 +49,16 @@ class KubernetesLab:
         self.admin_token = admin_token
         self.viewer_token = viewer_token
         self.store = Store()
-        self.faults = FaultTable()
-        self.calls = CallLog()
+        self.faults = RuleTable(Fault)
+        self.calls = CallLog[Call]("verb", "path")
         self.ca: bytes | None = None
-        self._tls = tls
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self.url = ""
-
-    def start(self) -> KubernetesLab:
-        """Listen and serve; returns when connections are accepted."""
-        listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-        context = self._make_context() if self._tls else None
-        self.url = f"{'https' if context else 'http'}://{address}"
+        self.server = Server(self._answer, context=self._make_context() if tls else None)
+        self.url = self.server.url
         tokens = {
-            self.admin_token: User("admin", (ADMINS, "system:authenticated")),
-            self.viewer_token: User("viewer", ("viewers", "system:authenticated")),
+            admin_token: User("admin", (ADMINS, "system:authenticated")),
+            viewer_token: User("viewer", ("viewers", "system:authenticated")),
         }
-        world = World(self.store, Api(self.store, tokens, address), self.faults, self.calls)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._run, args=(self._loop, listener, world, context), name="kubernetes-lab", daemon=True
-        )
-        self._thread.start()
-        return self
+        self._api = Api(self.store, tokens, self.server.address)
 
     def _make_context(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -81,40 +68,51 @@ class KubernetesLab:
             self.ca = certificate.read_bytes()
         return context
 
-    def _run(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        listener: socket.socket,
-        world: World,
-        context: ssl.SSLContext | None,
-    ) -> None:
-        asyncio.set_event_loop(loop)
-        server = loop.run_until_complete(
-            loop.create_server(lambda: Connection(world, loop), sock=listener, ssl=context)
-        )
-        try:
-            loop.run_forever()
-        finally:
-            server.close()
-            for connection in list(world.connections):
-                connection.transport.abort()
-            loop.run_until_complete(asyncio.sleep(0))
-            loop.close()
-
-    def stop(self) -> None:
-        """Close every connection and wait for the thread to end."""
-        if self._loop and self._thread and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-
     def kubeconfig(self, path: str | Path, *, token: str | None = None, context: str = "mgmt-1") -> Path:
         """Write a kubeconfig (mode 0600) for the admin, or for another token, and return its path."""
         return write_kubeconfig(path, [Cluster(context, self.url, token or self.admin_token, self.ca)])
 
-    def __enter__(self) -> KubernetesLab:
-        return self.start()
+    def address(self) -> dict[str, str | None]:
+        ca = self.ca.decode() if self.ca else None
+        return {"url": self.url, "ca": ca, "token": self.admin_token, "viewer_token": self.viewer_token}
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
+    def reset(self) -> None:
+        super().reset()
+        self.store.reset()
+
+    def _answer(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
+        if request.path.startswith("/_lab/"):
+            return self.own_route(request)
+        target = route(request)
+        verb = target.verb if target else ""
+        fault = self.faults.first(lambda one: one.matches(verb, request.method, request.path))
+        if fault:
+            return self._with_fault(request, target, fault)
+        response, user = self._handle(request, target)
+        return self._recorded(request, target, response, user)
+
+    def _handle(self, request: Request, target: Target | None) -> tuple[Response, str]:
+        with self.store.lock:
+            return self._api.handle(request, target)
+
+    def _recorded(self, request: Request, target: Target | None, answer: Answer, user: str) -> Answer:
+        code = answer.code if answer else 0
+        verb = target.verb if target else ""
+        self.calls.add(Call(verb, request.method, request.path, request.query_string, user, code))
+        return answer
+
+    async def _with_fault(self, request: Request, target: Target | None, fault: Fault) -> Answer:
+        answer: Answer = None
+        user, fails = "", fault.drop or fault.status is not None
+        if fault.phase == "before":
+            await asyncio.sleep(fault.delay)
+        if fault.phase == "after" or not fails:
+            answer, user = self._handle(request, target)
+        if fault.phase == "after":
+            await asyncio.sleep(fault.delay)
+        if fails:
+            if answer and isinstance(answer.stream, Watch):
+                answer.stream.close()
+            error = ApiError(fault.status or 500, fault.message, reason=fault.reason)
+            answer = None if fault.drop else failure(error, fault.headers)
+        return self._recorded(request, target, answer, user)

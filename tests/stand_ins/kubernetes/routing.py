@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import parse_qsl, unquote
 
+from tests.stand_ins.http_server import Request
 from tests.stand_ins.kubernetes.resources import RESOURCES, Resource
 from tests.stand_ins.kubernetes.status import ApiError, forbidden
 
@@ -20,27 +20,6 @@ _MANY = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 # Paths that need no token, as RBAC's system:public-info-viewer has them.
 PUBLIC = frozenset({"/healthz", "/livez", "/readyz", "/version"})
 ADMINS = "system:masters"
-
-
-@dataclass
-class Request:
-    """One HTTP request; ``headers`` have lower-case names."""
-
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes = b""
-    path: str = field(init=False)
-    query: dict[str, str] = field(init=False)
-    query_string: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        path, _mark, self.query_string = self.target.partition("?")
-        self.path = unquote(path)
-        self.query = dict(parse_qsl(self.query_string, keep_blank_values=True))
-
-    def flag(self, name: str) -> bool:
-        return self.query.get(name, "false").lower() in ("true", "1")
 
 
 class Target(NamedTuple):
@@ -102,7 +81,7 @@ def route(request: Request) -> Target | None:
     verb = (_ONE if name else _MANY).get(request.method, "")
     if sub and verb == "delete":
         verb = ""
-    if verb == "list" and request.flag("watch"):
+    if verb == "list" and request.query.get("watch") in ("true", "1"):
         verb = "watch"
     return Target(resource, namespace, name, verb, sub)
 

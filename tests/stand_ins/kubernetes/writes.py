@@ -10,11 +10,12 @@ import json
 import secrets
 from typing import Any
 
+from tests.stand_ins.http_server import Request
 from tests.stand_ins.kubernetes import collecting
 from tests.stand_ins.kubernetes.batch import new_job
 from tests.stand_ins.kubernetes.kinds import decode, validate
 from tests.stand_ins.kubernetes.patches import PATCH_TYPES, apply_patch
-from tests.stand_ins.kubernetes.routing import Request, Target
+from tests.stand_ins.kubernetes.routing import Target
 from tests.stand_ins.kubernetes.status import (
     ApiError,
     FieldError,

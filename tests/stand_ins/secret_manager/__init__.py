@@ -4,7 +4,7 @@
 """A stand-in for Google Secret Manager: gRPC and REST over one store, with a fault table.
 
 In a test: `with SecretManagerLab() as lab:`.
-As a process: `python -m tests.stand_ins.secret_manager --ready-file F`.
+As a process: `python -m tests.stand_ins secret_manager --ready-file F`.
 """
 
 from __future__ import annotations

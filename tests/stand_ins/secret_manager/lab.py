@@ -1,27 +1,35 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stand-in as one object: a store behind a gRPC and a REST server on 127.0.0.1."""
+"""The stand-in as one object: a store behind a gRPC and a REST server on loopback."""
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .admin import Admin
-from .calls import Calls
+import grpc
+from google.protobuf import json_format
+
+from tests.stand_ins.http_server import Answer, Request, Server
+from tests.stand_ins.lab import Lab
+from tests.stand_ins.rules import CallLog
+
+from . import limits, rest
+from .errors import ApiError
 from .faults import FaultTable
-from .grpc_server import start_grpc
-from .rest_server import RestServer
-from .seed import seed
-from .service import SecretManagerService
+from .protos import METHODS, SERVICE, STATE_NUMBER, Message, Secret
+from .service import Call, SecretManagerService
 from .store import Store
 
 __all__ = ["SecretManagerLab"]
 
 
-class SecretManagerLab:
+class SecretManagerLab(Lab):
     """Context manager. `grpc` is `127.0.0.1:port` (plain text), `rest` is `http://127.0.0.1:port`.
 
     `rest_address` is another address of this machine for `rest`: one that the lab's pods reach.
@@ -36,52 +44,103 @@ class SecretManagerLab:
         *,
         rest_address: str = "127.0.0.1",
         threads: int = 16,
-        per_resource: bool = False,
         clock: Callable[[], int] = time.time_ns,
         on_call: Callable[[], None] = lambda: None,
     ) -> None:
         self.store = Store(clock=clock)
         self.faults = FaultTable(self.store.remember)
-        self.calls = Calls(per_resource=per_resource)
+        self.calls = CallLog[Call]("method", "resource", "code")
         self._service = SecretManagerService(self.store, self.faults, self.calls, on_call)
-        self._rest_address = rest_address
-        self._threads = threads
-        self._grpc_server: Any = None
-        self._rest_server: RestServer | None = None
-        self.grpc = ""
-        self.rest = ""
+        self.server = Server(self._answer, rest_address)
+        self.rest = self.server.url
+        self._grpc_server = _grpc_server(self._service, threads)
+        self.grpc = f"127.0.0.1:{self._grpc_server.add_insecure_port('127.0.0.1:0')}"
 
     def start(self) -> SecretManagerLab:
-        """Listen on free ports, and serve."""
-        admin = Admin(self.store, self.faults, self.calls)
-        self._rest_server = RestServer(self._service, admin, self._rest_address)
-        self._grpc_server, port = start_grpc(self._service, threads=self._threads)
-        self.grpc = f"127.0.0.1:{port}"
-        self.rest = self._rest_server.url
-        return self
+        self._grpc_server.start()
+        return super().start()
 
     def stop(self) -> None:
-        """Stop at once: calls under way are cut off."""
         self._service.stopping.set()
-        if self._grpc_server is not None:
-            self._grpc_server.stop(grace=None).wait()
-            self._grpc_server = None
-        if self._rest_server is not None:
-            self._rest_server.stop()
-            self._rest_server = None
+        self._grpc_server.stop(grace=None).wait()
+        super().stop()
 
-    def __enter__(self) -> SecretManagerLab:
-        return self.start()
-
-    def __exit__(self, *_exc: object) -> None:
-        self.stop()
-
-    def seed(self, secrets: Iterable[Mapping[str, Any]]) -> int:
-        """Create secrets without calls: see `seed.seed`."""
-        return seed(self.store, secrets)
+    def address(self) -> dict[str, str | None]:
+        return {"grpc": self.grpc, "rest": self.rest}
 
     def reset(self) -> None:
-        """Forget secrets, faults and counters."""
+        super().reset()
         self.store.reset()
-        self.faults.clear()
-        self.calls.reset()
+
+    def seed(self, documents: Iterable[Mapping[str, Any]]) -> int:
+        """Create secrets without calls and return their number; ApiError or ValueError for one that cannot be.
+
+        A secret is {"project", "secret", "labels", "annotations", "replication" (as in the REST API, default
+        automatic), "versions": [{"data" (text) or "data_base64", "state" (default ENABLED)}]}.
+        """
+        count = 0
+        for item in documents:
+            message = Secret(labels=item.get("labels") or {}, annotations=item.get("annotations") or {})
+            json_format.ParseDict(item.get("replication") or {"automatic": {}}, message.replication)
+            limits.check_secret_id(item["secret"])
+            limits.check_replication(message.replication)
+            limits.check_labels(message.labels)
+            limits.check_annotations(message.annotations)
+            record = self.store.create(item["project"], item["secret"], message)
+            for version in item.get("versions") or ():
+                state = STATE_NUMBER[version.get("state", "ENABLED")]
+                added = self.store.add_version(record, _payload(version), crc=None, checked=True)
+                if state != added.state:
+                    self.store.set_version_state(record, added, state)
+            count += 1
+        return count
+
+    def _answer(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
+        if request.path.startswith("/_lab/"):
+            return self.own_route(request)
+        if self.faults:  # may wait
+            return asyncio.to_thread(rest.answer, self._service, request)
+        return rest.answer(self._service, request)
+
+
+def _payload(version: Mapping[str, Any]) -> bytes:
+    if "data_base64" in version:
+        payload = base64.b64decode(version["data_base64"], validate=True)
+    else:
+        payload = version["data"].encode()
+    if not 0 < len(payload) <= limits.MAX_PAYLOAD:
+        raise ValueError("seed: a payload has 1 to 65536 bytes")
+    return payload
+
+
+def _grpc_server(service: SecretManagerService, threads: int) -> grpc.Server:
+    """Generic handlers over the library's message classes, as the library has no servicer of its own."""
+    server = grpc.server(
+        ThreadPoolExecutor(threads, thread_name_prefix="secret-manager-grpc"),
+        options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", rest.MAX_REQUEST)],
+    )
+    handlers = {
+        name: grpc.unary_unary_rpc_method_handler(
+            _grpc_handler(service, name),
+            request_deserializer=method.request.FromString,
+            response_serializer=method.response.SerializeToString,
+        )
+        for name, method in METHODS.items()
+    }
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
+    return server
+
+
+def _grpc_handler(service: SecretManagerService, method: str) -> Callable[[Message, Any], Message]:
+    empty = METHODS[method].response()
+
+    def handle(request: Message, context: Any) -> Message:
+        try:
+            return service.call(method, request)
+        except ApiError as error:
+            # Not context.abort(): that raises, and grpc would format a traceback.
+            context.set_code(error.code)
+            context.set_details(error.message)
+            return empty
+
+    return handle

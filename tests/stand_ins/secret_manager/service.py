@@ -6,19 +6,22 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from google_crc32c import value as crc32c
 from grpc import StatusCode
 
+from tests.stand_ins.rules import CallLog
+
 from . import secrets, versions
-from .calls import Calls
 from .errors import ApiError, default_message
 from .faults import Fault, FaultTable
 from .protos import METHODS, Message
 from .store import Store
 
-__all__ = ["SecretManagerService"]
+__all__ = ["Call", "SecretManagerService"]
 
 _HANDLERS: dict[str, Callable[[Store, Message], Message]] = {
     "CreateSecret": secrets.create,
@@ -36,6 +39,16 @@ _HANDLERS: dict[str, Callable[[Store, Message], Message]] = {
 }
 
 
+@dataclass(frozen=True)
+class Call:
+    """A call that was answered; ``resource`` goes by the project's id."""
+
+    method: str
+    resource: str
+    code: str
+    at: float = field(default_factory=time.time)
+
+
 class SecretManagerService:
     """Counts a call, applies the fault table, runs the method.
 
@@ -43,7 +56,7 @@ class SecretManagerService:
     """
 
     def __init__(
-        self, store: Store, faults: FaultTable, calls: Calls, on_call: Callable[[], None] = lambda: None
+        self, store: Store, faults: FaultTable, calls: CallLog[Call], on_call: Callable[[], None]
     ) -> None:
         self.store = store
         self.faults = faults
@@ -67,8 +80,7 @@ class SecretManagerService:
             # Only the kind: an exception's text could hold what the request held.
             raise ApiError(StatusCode.INTERNAL, f"The stand-in failed: {type(error).__name__}.") from None
         finally:
-            by_id = self.store.projects.by_id(resource) if self.calls.per_resource else resource
-            self.calls.record(method, code, by_id)
+            self.calls.add(Call(method, self.store.projects.by_id(resource), code))
             self._on_call()
 
     def _call_with_faults(self, method: str, request: Message, resource: str) -> Message:

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import fnmatch
 import http.client
-import socket
 import ssl
 import threading
 import time
@@ -18,10 +18,12 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.stand_ins.http_server import Handler, Server
-from tests.stand_ins.kubernetes.faults import CallLog, Fault, FaultTable
-from tests.stand_ins.kubernetes.routing import Request, route
+from tests.stand_ins.http_server import Answer, Request, Response, Server
+from tests.stand_ins.kubernetes.api import failure
+from tests.stand_ins.kubernetes.faults import Call, Fault
+from tests.stand_ins.kubernetes.routing import route
 from tests.stand_ins.kubernetes.status import ApiError
+from tests.stand_ins.rules import CallLog, RuleTable
 
 _SKIPPED = frozenset({"connection", "transfer-encoding", "content-length", "host", "keep-alive"})
 
@@ -40,15 +42,16 @@ class FaultProxy:
     """``with FaultProxy(url, ca_file) as proxy``: ``url``, ``faults``, ``calls``, ``before``."""
 
     def __init__(self, upstream: str, ca_file: str | None = None) -> None:
-        self.faults = FaultTable()
-        self.calls = CallLog()
+        self.faults = RuleTable(Fault)
+        self.calls = CallLog[Call]("verb", "path")
         self._hooks: list[Hook] = []
         self._lock = threading.Lock()
         self.upstream = upstream
         parts = urlsplit(upstream)
         self._address = (str(parts.hostname), int(parts.port or 80))
         self.tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
-        self._server = Server(type("Handler", (_Handler,), {"proxy": self}))
+        self._free: list[http.client.HTTPConnection] = []
+        self._server = Server(lambda request: asyncio.to_thread(self._answer, request))
 
     @property
     def url(self) -> str:
@@ -66,7 +69,7 @@ class FaultProxy:
         with self._lock:
             self._hooks.clear()
 
-    def run_hooks(self, verb: str, path: str) -> None:
+    def _run_hooks(self, verb: str, path: str) -> None:
         with self._lock:
             due = [
                 hook
@@ -94,65 +97,33 @@ class FaultProxy:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.stop()
+        while self._free:
+            self._free.pop().close()
 
-
-class _Handler(Handler):
-    proxy: FaultProxy
-
-    def setup(self) -> None:
-        super().setup()
-        self._upstream: http.client.HTTPConnection | None = None
-
-    def finish(self) -> None:
-        super().finish()
-        if self._upstream:
-            self._upstream.close()
-
-    def serve(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        request = Request(self.command, self.path, {}, body)
+    def _answer(self, request: Request) -> Answer:
+        """Answer in a thread: hooks, delays and the API server take time."""
         target = route(request)
         verb = target.verb if target else ""
-        self.proxy.run_hooks(verb, request.path)
-        fault = self.proxy.faults.take(verb, self.command, request.path)
-        if fault and fault.delay:
-            time.sleep(fault.delay)
-        if fault is None or fault.phase == "after" or not (fault.drop or fault.status):
-            status, headers, answer = self._forward(body)
-        else:
-            status, headers, answer = 0, [], b""
-        if fault and fault.drop:
-            status = 0
-        elif fault and fault.status:
-            status, headers, answer = _injected(fault)
-        self.proxy.calls.add(verb, self.command, request.path, request.query_string, "", status)
-        if not status:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        self.send_response_only(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-        self.wfile.flush()
+        self._run_hooks(verb, request.path)
+        fault = self.faults.first(lambda one: one.matches(verb, request.method, request.path)) or Fault()
+        time.sleep(fault.delay)
+        answer: Answer = None
+        if fault.phase == "after" or not (fault.drop or fault.status):
+            answer = self._forward(request)
+        if fault.drop:
+            answer = None
+        elif fault.status:
+            answer = failure(ApiError(fault.status, fault.message, reason=fault.reason), fault.headers)
+        status = answer.code if answer else 0
+        self.calls.add(Call(verb, request.method, request.path, request.query_string, "", status))
+        return answer
 
-    def _forward(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _SKIPPED}
-        if self._upstream is None:
-            self._upstream = self.proxy.connect()
-        self._upstream.request(self.command, self.path, body or None, headers)
-        answer = self._upstream.getresponse()
-        data = answer.read()
-        return (
-            answer.status,
-            [(name, value) for name, value in answer.getheaders() if name.lower() not in _SKIPPED],
-            data,
-        )
-
-
-def _injected(fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
-    assert fault.status
-    error = ApiError(fault.status, fault.message, reason=fault.reason)
-    return fault.status, [("Content-Type", "application/json"), *fault.headers.items()], error.body()
+    def _forward(self, request: Request) -> Response:
+        headers = {name: value for name, value in request.headers.items() if name not in _SKIPPED}
+        upstream = self._free.pop() if self._free else self.connect()
+        upstream.request(request.method, request.target, request.body or None, headers)
+        found = upstream.getresponse()
+        data = found.read()
+        self._free.append(upstream)
+        headers = {name: value for name, value in found.getheaders() if name.lower() not in _SKIPPED}
+        return Response(found.status, data, "", headers)

@@ -16,7 +16,8 @@ from typing import Any
 
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
-from tests.stand_ins.kubernetes.faults import CallLog, FaultTable
+from tests.stand_ins.kubernetes.faults import Call, Fault
+from tests.stand_ins.rules import CallLog, RuleTable
 from tests.support.kubernetes.proxy import FaultProxy
 
 KEY = ".dockerconfigjson"
@@ -40,11 +41,11 @@ class Api:
         return self.proxy.url
 
     @property
-    def faults(self) -> FaultTable:
+    def faults(self) -> RuleTable[Fault]:
         return self.proxy.faults
 
     @property
-    def calls(self) -> CallLog:
+    def calls(self) -> CallLog[Call]:
         return self.proxy.calls
 
     def writes(self) -> list[str]:

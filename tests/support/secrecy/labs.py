@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ class Labs:
     @classmethod
     def start(cls, stack: ExitStack) -> Labs:
         labs = cls(
-            stack.enter_context(SecretManagerLab(per_resource=True)),
+            stack.enter_context(SecretManagerLab()),
             stack.enter_context(KubernetesLab()),
             stack.enter_context(HyperFleetLab()),
         )
@@ -83,8 +82,7 @@ class Labs:
         """What access and audit logs hold of each request: who, the verb, the path and the query."""
         for call in self.kubernetes.calls.matching():
             yield Evidence("API server log", call.verb, f"{call.path}?{call.query} {call.user}".encode())
-        for other in self.hyperfleet.calls.all():
+        for other in self.hyperfleet.calls.matching():
             yield Evidence("HyperFleet log", other.method, f"{other.path}?{other.query}".encode())
-        yield Evidence(
-            "Secret Manager log", "calls", json.dumps(self.secret_manager.calls.snapshot()).encode()
-        )
+        for stored in self.secret_manager.calls.matching():
+            yield Evidence("Secret Manager log", stored.method, stored.resource.encode())

@@ -107,5 +107,7 @@ class World:
 
     def nothing_was_reached(self) -> bool:
         """No request has arrived anywhere, and no node's file was written."""
-        calls = self.manager.calls.count() + len(self.kubernetes.calls) + len(self.hyperfleet.calls.all())
+        calls = (
+            self.manager.calls.count() + len(self.kubernetes.calls) + len(self.hyperfleet.calls.matching())
+        )
         return calls == 0 and not self.kubelet.exists()

@@ -33,9 +33,9 @@ class Down:
                 self.begun += 1
                 self.most = max(self.most, self.now)
             calls = self.cluster.lab.calls
-            looks = calls.count(path="*/leases*") + LOOKS
+            looks = calls.count("*", "*/leases*") + LOOKS
             eventually(
-                lambda: self.begun == NODES or calls.count(path="*/leases*") >= looks,
+                lambda: self.begun == NODES or calls.count("*", "*/leases*") >= looks,
                 "others look for a slot several times",
             )
             result = before(number)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""REST routes, read from the client library's own transport, and the step from HTTP to a request message."""
+"""REST: the routes, read from the client library's own transport, and the steps from HTTP to a message and back."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from typing import Any
 
 from google.cloud.secretmanager_v1.services.secret_manager_service.transports import rest_base
 from google.protobuf import json_format
+from grpc import StatusCode
 
-from .errors import invalid
+from tests.stand_ins.http_server import Request, Response
+
+from .errors import HTTP_STATUS, ApiError, invalid
 from .protos import METHODS, Message
+from .service import SecretManagerService
 
-__all__ = ["Route", "find_route", "read_request"]
+__all__ = ["MAX_REQUEST", "answer"]
+
+MAX_REQUEST = 4 * 1024 * 1024  # bytes; the payload limit is the service's to enforce
 
 
 @dataclass(frozen=True)
-class Route:
+class _Route:
     method: str
     verb: str
     pattern: re.Pattern[str]
@@ -29,7 +35,7 @@ class Route:
     body: str | None  # request field of the body, `*` for the whole request
 
 
-def _compile(method: str, option: Mapping[str, str]) -> Route:
+def _compile(method: str, option: Mapping[str, str]) -> _Route:
     """`/v1/{name=projects/*/secrets/*}:access` -> a pattern with one group a variable."""
     pattern = ""
     fields = []
@@ -39,10 +45,10 @@ def _compile(method: str, option: Mapping[str, str]) -> Route:
         else:
             fields.append(field)
             pattern += "(" + re.escape(template).replace(r"\*", "[^/]+?") + ")"
-    return Route(method, option["method"].upper(), re.compile(pattern), tuple(fields), option.get("body"))
+    return _Route(method, option["method"].upper(), re.compile(pattern), tuple(fields), option.get("body"))
 
 
-def _routes() -> tuple[Route, ...]:
+def _routes() -> tuple[_Route, ...]:
     base = rest_base._BaseSecretManagerServiceRestTransport
     routes = [
         _compile(method, option)
@@ -53,27 +59,40 @@ def _routes() -> tuple[Route, ...]:
     return tuple(sorted(routes, key=lambda route: not re.search(r":\w+$", route.pattern.pattern)))
 
 
-ROUTES = _routes()
+_ROUTES = _routes()
 
 
-def find_route(verb: str, path: str) -> tuple[Route, dict[str, str]] | None:
-    """The route of a decoded path, and the request fields that the path gives."""
-    for route in ROUTES:
-        if route.verb == verb:
-            match = route.pattern.fullmatch(path)
-            if match:
-                return route, dict(zip(route.fields, match.groups(), strict=True))
-    return None
+def answer(service: SecretManagerService, request: Request) -> Response:
+    """Do what a request asks, and answer with JSON."""
+    try:
+        status, body = 200, _answer(service, request)
+    except ApiError as error:
+        status = HTTP_STATUS[error.code]
+        detail = {"code": status, "message": error.message, "status": error.code.name}
+        body = json.dumps({"error": detail})
+    return Response(status, body.encode(), "application/json; charset=UTF-8")
 
 
-def read_request(route: Route, path: Mapping[str, str], query: Mapping[str, str], body: bytes) -> Message:
+def _answer(service: SecretManagerService, request: Request) -> str:
+    if len(request.body) > MAX_REQUEST:
+        raise invalid("Request payload size exceeds the limit.")
+    for route in _ROUTES:
+        if route.verb == request.method and (match := route.pattern.fullmatch(request.path)):
+            path = dict(zip(route.fields, match.groups(), strict=True))
+            response = service.call(route.method, _read_request(route, path, request))
+            numbers = "enum-encoding=int" in request.query.get("$alt", "")
+            return str(json_format.MessageToJson(response, indent=None, use_integers_for_enums=numbers))
+    raise ApiError(StatusCode.NOT_FOUND, "The requested URL was not found on this server.")
+
+
+def _read_request(route: _Route, path: Mapping[str, str], request: Request) -> Message:
     """The request message; INVALID_ARGUMENT, without a word of the body, if it cannot be read."""
     tree: dict[str, Any] = {}
     try:
         if route.body:
-            content = json.loads(body) if body else {}
+            content = json.loads(request.body) if request.body else {}
             tree = content if route.body == "*" else {route.body: content}
-        for field, value in [*query.items(), *path.items()]:
+        for field, value in [*request.query.items(), *path.items()]:
             if not field.startswith("$"):
                 _put(tree, field, value)
         return json_format.ParseDict(tree, METHODS[route.method].request())

@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all stand-ins share: start and stop, and the routes of their own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Self
+
+from tests.stand_ins.http_server import Request, Response, Server
+from tests.stand_ins.rules import CallLog, RuleTable
+
+__all__ = ["Lab"]
+
+
+class Lab:
+    """A stand-in: it runs between ``start`` and ``stop``, or as a context manager."""
+
+    faults: RuleTable[Any]
+    calls: CallLog[Any]
+    server: Server
+
+    def start(self) -> Self:
+        self.server.start()
+        return self
+
+    def stop(self) -> None:
+        """Stop at once: calls under way are cut off."""
+        self.server.stop()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_exc: object) -> None:
+        self.stop()
+
+    def address(self) -> dict[str, str | None]:
+        """What clients need to know."""
+        raise NotImplementedError
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.faults.clear()
+        self.calls.clear()
+
+    def seed(self, documents: list[Any]) -> object:
+        """Store documents without calls; a stand-in that can says what they look like."""
+        raise NotImplementedError
+
+    def own_route(self, request: Request) -> Response:
+        """Answer ``/_lab/{faults,calls,reports,seed,reset}``. They need no token: the stand-in is on loopback."""
+        try:
+            body = json.loads(request.body) if request.body else []
+            documents = body if isinstance(body, list) else [body]
+            match request.method, request.path.removeprefix("/_lab/"):
+                case "GET", "faults":
+                    pass
+                case "POST", "faults":
+                    for rule in documents:
+                        self.faults.add(**rule)
+                case "DELETE", "faults":
+                    self.faults.clear()
+                case "GET", "calls":
+                    return _json(200, [vars(call) for call in self.calls.matching()])
+                case "GET", "reports":
+                    return _json(200, {"count": self.calls.count("P*T", "*/statuses")})
+                case "DELETE", "calls":
+                    self.calls.clear()
+                case "POST", "seed":
+                    return _json(200, self.seed(documents))
+                case "POST", "reset":
+                    self.reset()
+                case _:
+                    return _json(404, {"error": "the stand-in has no such route"})
+        except Exception as error:  # noqa: BLE001 - the text of an exception could hold what the body held
+            return _json(400, {"error": f"the body does not fit: {type(error).__name__}"})
+        return _json(200, self.faults.snapshot())
+
+
+def _json(code: int, document: object) -> Response:
+    return Response(code, json.dumps(document).encode())

@@ -73,6 +73,7 @@ def read_by_playbook(playbook: str) -> set[str]:
     """The variables that a playbook's templates read and that it does not set itself."""
     play = play_of(playbook)
     registered = {name for task in play["tasks"] for name in task.get("ansible.builtin.set_fact", {})}
+    registered |= {task["register"] for task in play["tasks"] if "register" in task}
     return read_by(play) - set(play["vars"]) - registered - _ANSIBLES
 
 

@@ -32,5 +32,6 @@ class ActionModule(BatchAction):
         """As of any batch module."""
         result = super().act(arguments, hidden, task_vars)
         if "targets" in result and boolean(arguments.get("show_table") or False, strict=False):
-            _display.display("\n".join(["", *info_table(result)]))
+            lines = info_table(result, digests=str(arguments.get("digests")))
+            _display.display("\n".join(["", *lines]))
         return result

@@ -76,7 +76,9 @@ options:
     elements: str
     default: []
   show_table:
-    description: Whether a table is printed.
+    description:
+      - Whether a table is printed.
+      - It also lists the versions of a single target. With O(digests=all) it lists those of up to 40 targets.
     type: bool
     default: false
 seealso:

@@ -9,40 +9,51 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .table import ROWS, aligned
+from .table import ROWS, aligned, counted, fitting
 
 __all__ = ["info_table"]
 
 _HEADERS = ("CLUSTER", "NEWEST", "VERSIONS", "SECRET MANAGER", "MANAGEMENT SECRET", "RESULT")
+_VERSION_HEADERS = ("CLUSTER", "VERSION", "STATE", "CREATED", "DIGEST")
+# Of 32: enough to tell the versions of one secret apart.
+_DIGITS = 12
+_HINT = (
+    f"to list versions, inspect one cluster, or up to {ROWS} with inspect_digests=all (the module's digests)"
+)
+
+_Target = Mapping[str, Any]
 
 
-def info_table(result: Mapping[str, Any]) -> list[str]:
+def info_table(result: Mapping[str, Any], *, digests: str = "newest") -> list[str]:
     """Lines for people: a small fleet whole, of a large one what differs or failed.
 
+    Each version has a line if there is one cluster, or if the digests of all versions of a small fleet were read.
+
     :param result: the module's.
+    :param digests: the module's option.
     """
-    targets: Sequence[Mapping[str, Any]] = result.get("targets") or ()
-    shown = list(targets) if len(targets) <= ROWS else [one for one in targets if not one.get("in_sync")]
-    cut = shown[:ROWS]
-    lines = aligned([_HEADERS, *map(_cells, cut)]) if cut else []
-    if len(shown) > len(cut):
-        lines.append(f"... and {len(shown) - len(cut)} more that differ or failed")
+    targets: Sequence[_Target] = result.get("targets") or ()
+    cut, more = fitting(targets, "that differ or failed", lambda one: not one.get("in_sync"))
+    lines = [*(aligned([_HEADERS, *map(_cells, cut)]) if cut else []), *more]
+    has_all_digests = digests == "all"
+    has_versions = any(map(_versions, targets))
+    is_detailed = len(targets) == 1 or (has_all_digests and len(targets) <= ROWS)
+    if has_versions and is_detailed:
+        lines += ["", *_version_lines(cut, has_all_digests)]
     said = [f"{one['id']} failed: {one['msg']}" for one in cut if one.get("failed")]
     said += [f"{one['id']} drift: {text}" for one in cut for text in one.get("drift") or ()]
     said += [f"{one['id']} warning: {text}" for one in cut for text in one.get("warnings") or ()]
     unlisted = result.get("unlisted") or ()
-    said += [_unlisted(one) for one in unlisted[:ROWS]]
-    if len(unlisted) > ROWS:
-        said.append(f"... and {len(unlisted) - ROWS} more that belong to no cluster of the list")
-    said += result.get("unlisted_failed") or ()
+    places, more = fitting(unlisted, "that belong to no cluster of the list")
+    said += [*map(_unlisted, places), *more, *(result.get("unlisted_failed") or ())]
+    if has_versions and not is_detailed:
+        said.append(_HINT)
     return [*lines, *([""] if lines else []), *said, *([""] if said else []), _counts(targets, result)]
 
 
-def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
-    if one.get("failed"):
-        return (str(one["id"]), "-", "-", "-", "-", "FAILED")
-    stored, placed = one["secret_manager"], one["management_secret"]
-    versions = stored.get("versions") or ()
+def _cells(one: _Target) -> tuple[str, ...]:
+    stored, placed = one.get("secret_manager") or {}, one.get("management_secret") or {}
+    versions = _versions(one)
     enabled = sum(1 for version in versions if version["state"] == "enabled")
     held = f"version {placed['version']}" if placed.get("version") else "no version named"
     return (
@@ -51,11 +62,33 @@ def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
         f"{len(versions)} ({enabled} enabled)" if versions else "-",
         _whose(stored, "ours"),
         _whose(placed, held),
-        "in sync" if one["in_sync"] else "drift",
+        "FAILED" if one.get("failed") else "in sync" if one["in_sync"] else "drift",
     )
 
 
+def _versions(one: _Target) -> Sequence[Mapping[str, Any]]:
+    return (one.get("secret_manager") or {}).get("versions") or ()
+
+
+def _version_lines(targets: Sequence[_Target], has_digests: bool) -> list[str]:
+    """A line a version, newest first."""
+    columns = len(_VERSION_HEADERS) if has_digests else len(_VERSION_HEADERS) - 1
+    cells, cut = [_VERSION_HEADERS[:columns]], []
+    for one in targets:
+        versions, more = fitting(_versions(one), f"versions of {one['id']}")
+        cells += [_version_cells(one, version)[:columns] for version in versions]
+        cut += more
+    return [*aligned(cells), *cut]
+
+
+def _version_cells(one: _Target, version: Mapping[str, Any]) -> tuple[str, ...]:
+    digest = str(version["digest"] or "").rpartition(":")[2][:_DIGITS]
+    return str(one["id"]), version["version"], version["state"], version["created"] or "-", digest or "-"
+
+
 def _whose(found: Mapping[str, Any], ours: str) -> str:
+    if "exists" not in found:
+        return "not read" if found else "-"
     if not found["exists"]:
         return "absent"
     return f"foreign ({found['owner'] or 'no owner'})" if found["foreign"] else ours
@@ -66,12 +99,11 @@ def _unlisted(one: Mapping[str, Any]) -> str:
     return f"in no cluster of the list: {one['place']}{owner}"
 
 
-def _counts(targets: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str:
+def _counts(targets: Sequence[_Target], result: Mapping[str, Any]) -> str:
     failed = sum(1 for one in targets if one.get("failed"))
     synced = sum(1 for one in targets if one.get("in_sync"))
     drift = len(targets) - synced - failed
-    plural = "" if len(targets) == 1 else "s"
-    line = f"{len(targets)} cluster{plural}: {synced} in sync, {drift} drift, {failed} failed"
+    line = f"{counted(len(targets), 'cluster')}: {synced} in sync, {drift} drift, {failed} failed"
     if result.get("unlisted") is None:
         return line
     return f"{line}; {len(result['unlisted'])} in no cluster of the list"

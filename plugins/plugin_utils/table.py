@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar
 
-__all__ = ["HOSTED", "PROVISION", "ROWS", "Columns", "aligned", "table"]
+__all__ = ["HOSTED", "PROVISION", "ROWS", "Columns", "aligned", "counted", "fitting", "table"]
+
+_Row = TypeVar("_Row")
 
 
 class Columns(NamedTuple):
@@ -45,13 +47,10 @@ def table(
     rows: Sequence[Mapping[str, Any]], *, check_mode: bool = False, columns: Columns = PROVISION
 ) -> list[str]:
     """Return lines for people: a small fleet completely, of a large one what changed or failed."""
-    shown = list(rows) if len(rows) <= ROWS else [row for row in rows if row["failed"] or row["changed"]]
-    cut = shown[:ROWS]
+    cut, more = fitting(rows, "that changed or failed", lambda row: row["failed"] or row["changed"])
     headers = ("CLUSTER", *columns.headers, "RESULT")
     cells = [headers] + [_cells(row, columns) for row in cut]
-    lines = aligned(cells) if cut else []
-    if len(shown) > len(cut):
-        lines.append(f"... and {len(shown) - len(cut)} more that changed or failed")
+    lines = [*(aligned(cells) if cut else []), *more]
     for row in cut:
         if row["failed"]:
             lines += ["", f"{row['cluster']} failed: {row['reason']}"]
@@ -60,6 +59,24 @@ def table(
         lines.append("")
         lines += [f"{cluster} warning: {text}" for cluster, text in warned]
     return [*lines, *([""] if lines else []), _counts(rows, check_mode, columns)]
+
+
+def fitting(
+    rows: Sequence[_Row], what: str, is_wanted: Callable[[_Row], bool] = lambda _row: True
+) -> tuple[list[_Row], list[str]]:
+    """Return the rows that fit on a screen, and a line that counts those that do not, if there are any.
+
+    :param what: the rows that do not fit, such as ``that changed or failed``.
+    :param is_wanted: which rows are shown if not all of them fit.
+    """
+    shown = list(rows) if len(rows) <= ROWS else [row for row in rows if is_wanted(row)]
+    left = len(shown) - ROWS
+    return shown[:ROWS], [f"... and {left} more {what}"] if left > 0 else []
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 cluster`` or ``2 clusters``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def aligned(cells: Sequence[Sequence[str]]) -> list[str]:
@@ -86,5 +103,5 @@ def _counts(rows: Sequence[Mapping[str, Any]], check_mode: bool, columns: Column
         for where, was_done in columns.half.items()
     ]
     apart = ", ".join(f"{number} after a change {where}" for where, number in done if number)
-    counted = f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}: {changed} {verbs[0]}, {failed} {verbs[1]}"
-    return f"{counted} ({apart})" if apart else counted
+    line = f"{counted(len(rows), 'cluster')}: {changed} {verbs[0]}, {failed} {verbs[1]}"
+    return f"{line} ({apart})" if apart else line

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -137,6 +138,7 @@ def test_a_fleet_is_looked_at_without_a_write_or_a_value(world: World) -> None:
     theirs = told[foreign["cluster_id"]]["secret_manager"]
     assert (theirs["owner"], theirs["foreign"], theirs["digest"]) == ("shop-team", True, None)
 
+    assert "to list versions, inspect one cluster" in finished.stdout
     assert "9 clusters: 3 in sync, 5 drift, 1 failed" in finished.stdout
     assert f"{missing['cluster_id']} drift: " in finished.stdout
     for value in ("example-value", "kept", "robot-two", json.dumps(_TWO)):
@@ -230,6 +232,24 @@ def test_one_place_that_fails_is_one_clusters_failure(world: World) -> None:
     assert entry["secret_manager"]["msg"] == entry["msg"]
     assert entry["management_secret"]["version"] == "1"
     assert "2 clusters: 1 in sync, 0 drift, 1 failed" in finished.stdout
+
+
+@pytest.mark.parametrize("digests", ["newest", "all"])
+def test_a_versions_number_and_state_are_printed(world: World, digests: str) -> None:
+    cluster = world.cluster()
+    assert world.provision(cluster).code == 0
+    set_disabled(world, cluster)
+    finished = inspect(world, {**cluster, "inspect_digests": digests})
+    assert finished.code == 0, finished.output
+    (entry,) = targets(finished).values()
+    newest, first = entry["secret_manager"]["versions"]
+    name = cluster["cluster_id"]
+    lines = [re.split(r" {2,}", line) for line in finished.stdout.splitlines() if line.startswith(name)]
+    told = [
+        [name, "2", "disabled", newest["created"], "-"],
+        [name, "1", "enabled", first["created"], first["digest"].partition(":")[2][:12]],
+    ]
+    assert lines[1:] == (told if digests == "all" else [line[:-1] for line in told])
 
 
 def test_a_refusal_in_the_management_cluster_hides_no_version(world: World) -> None:

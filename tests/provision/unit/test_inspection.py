@@ -159,6 +159,88 @@ def test_a_small_fleet_is_not_paced_and_a_large_one_is() -> None:
     assert time.monotonic() - begun >= 0.24, "three calls at 500 in 60 s take two intervals"
 
 
+_HINT = "to list versions, inspect one cluster, or up to 40 with inspect_digests=all (the module's digests)"
+_FIRST = {
+    "version": "1",
+    "state": "disabled",
+    "created": "2026-01-02T03:04:05Z",
+    "digest": None,
+}
+_SECOND = {
+    **_FIRST,
+    "version": "2",
+    "state": "enabled",
+    "digest": "hmac-sha256:0f4a2a6a0c1b2d3e4f5061728394a5b6",
+}
+
+
+def inspected(name: str, versions: list[dict[str, Any]]) -> dict[str, Any]:
+    """A target's entry whose secret has these versions, newest first."""
+    entry: dict[str, Any] = {"id": name, **findings().entry(_KEY), "warnings": []}
+    entry["secret_manager"]["versions"] = versions
+    return entry
+
+
+def test_a_single_clusters_versions_are_listed() -> None:
+    lines = info_table({"targets": [inspected("cls-1", [_SECOND, _FIRST])]})
+    assert lines[2:] == [
+        "",
+        "CLUSTER  VERSION  STATE     CREATED",
+        "cls-1    2        enabled   2026-01-02T03:04:05Z",
+        "cls-1    1        disabled  2026-01-02T03:04:05Z",
+        "",
+        "1 cluster: 1 in sync, 0 drift, 0 failed",
+    ]
+
+
+def test_versions_are_listed_with_their_digests_if_all_were_read() -> None:
+    fleet = [inspected("cls-1", [_SECOND, _FIRST]), inspected("cls-22", [_FIRST]), inspected("cls-3", [])]
+    assert info_table({"targets": fleet}, digests="all")[5:-2] == [
+        "CLUSTER  VERSION  STATE     CREATED               DIGEST",
+        "cls-1    2        enabled   2026-01-02T03:04:05Z  0f4a2a6a0c1b",
+        "cls-1    1        disabled  2026-01-02T03:04:05Z  -",
+        "cls-22   1        disabled  2026-01-02T03:04:05Z  -",
+    ]
+
+
+def test_the_many_versions_of_a_cluster_are_cut() -> None:
+    versions = [{**_FIRST, "version": str(number)} for number in range(50, 0, -1)]
+    lines = info_table({"targets": [inspected("cls-1", versions)]})
+    assert lines[-4:-1] == [
+        "cls-1    11       disabled  2026-01-02T03:04:05Z",
+        "... and 10 more versions of cls-1",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(("count", "digests"), [(2, "newest"), (2, "none"), (41, "all")])
+def test_a_fleets_table_says_how_to_list_versions(count: int, digests: str) -> None:
+    lines = info_table({"targets": [inspected("cls-1", [_SECOND])] * count}, digests=digests)
+    assert lines[-3:-1] == [_HINT, ""]
+    assert not any("CREATED" in line for line in lines)
+
+
+def test_without_a_version_nothing_is_said_of_versions() -> None:
+    lines = info_table({"targets": [inspected("cls-1", [])] * 2})
+    assert _HINT not in lines
+    assert not any("CREATED" in line for line in info_table({"targets": [inspected("cls-1", [])]}))
+
+
+@pytest.mark.parametrize(
+    ("part", "row"),
+    [
+        ("management_secret", "cls-1    1       1 (1 enabled)  ours            not read           FAILED"),
+        ("secret_manager", "cls-1    -       -         not read        version 1          FAILED"),
+    ],
+)
+def test_the_row_of_a_cluster_with_one_refused_place_shows_the_other(part: str, row: str) -> None:
+    refused = Failure("permission_denied", "403")
+    entry = {"id": "cls-1", **findings(failed={part: refused}).entry(_KEY), "warnings": []}
+    lines = info_table({"targets": [entry]})
+    assert lines[1] == row
+    assert lines[-3:] == ["cls-1 failed: 403", "", "1 cluster: 0 in sync, 0 drift, 1 failed"]
+
+
 def test_the_table() -> None:
     entry = {"id": "cls-1", **findings().entry(_KEY), "warnings": []}
     drift = {"id": "cls-22", **findings(placed=None).entry(_KEY), "warnings": ["look"]}
@@ -178,6 +260,7 @@ def test_the_table() -> None:
         "cls-22 warning: look",
         "in no cluster of the list: projects/p/secrets/x (cluster cls-9)",
         "projects/q: no",
+        _HINT,
         "",
         "3 clusters: 1 in sync, 1 drift, 1 failed; 1 in no cluster of the list",
     ]

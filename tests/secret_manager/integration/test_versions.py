@@ -176,6 +176,7 @@ def test_what_cannot_be_restored_is_told(
     result = module.one(restore_version=version, check=check)
     assert result["kind"] == kind
     assert words in result["msg"]
+    assert "the playbook hyperfleet.pull_secret.inspect lists" in result["msg"]
     assert module.writes() == 0
 
 

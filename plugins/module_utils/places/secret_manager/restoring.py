@@ -63,7 +63,7 @@ class Restoration:
         if state == "DESTROYED":
             raise NotFound(
                 f"{name} is destroyed and cannot be restored",
-                "restore another version; the module hyperfleet.pull_secret.pull_secret_info lists them",
+                "restore another version; the playbook hyperfleet.pull_secret.inspect lists them",
             )
         if state == "ENABLED" and (self._dry_run or not marked):
             return self._access(name)

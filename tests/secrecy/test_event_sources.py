@@ -55,8 +55,8 @@ async def _kubernetes_secret(_canary: Canary, directory: Path) -> list[Evidence]
         async with watching([entry("cls-1", server.url, token)]) as source:
             await source.until(lambda source: "cls-1" in source.clusters)
             server.older_form = True
-            server.change("kube-system", "additional-pull-secret")
             server.drop()
+            server.change("kube-system", "additional-pull-secret")
             await source.until(lambda source: bool(source.problems))
         return [Evidence("event", "kubernetes_secret", json.dumps(event).encode()) for event in source.events]
 

@@ -87,6 +87,11 @@ class Server:
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
 
+    def drop(self) -> None:
+        """End all connections without a word."""
+        for connection in self.connections.copy():
+            self._loop.call_soon_threadsafe(connection.transport.abort)
+
     def _run(self) -> None:
         try:
             self._loop.run_until_complete(self._serve())

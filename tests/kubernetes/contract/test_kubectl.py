@@ -65,6 +65,9 @@ def test_a_list_as_a_table(admin: Client, place: Place) -> None:
     assert int(told["metadata"]["resourceVersion"])
     one = admin.get(place.at("b"), accept=TABLE).ok()
     assert [row["Name"] for row in rows(one)] == ["b"]
+    assert one["metadata"] == {
+        "resourceVersion": admin.get(place.at("b")).ok()["metadata"]["resourceVersion"]
+    }
     assert admin.get(place.at("c"), accept=TABLE).refused(404, "NotFound")
 
 

@@ -19,6 +19,7 @@ import pytest
 
 from conftest import COLLECTIONS_PATH
 from tests.lab.session import kubernetes
+from tests.support.secret_events.api_server import ApiServer
 from tests.support.secret_events.source import entry, token_file
 
 MANY = 1000
@@ -36,7 +37,6 @@ INSTALLED = (
 async def process(*command: str | Path) -> AsyncIterator[asyncio.subprocess.Process]:
     started = await asyncio.create_subprocess_exec(
         *map(str, command),
-        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         cwd=ROOT,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
@@ -66,14 +66,10 @@ async def read_until_all(source: asyncio.subprocess.Process, count: int) -> dict
 
 def test_a_thousand_clusters_take_one_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async def scenario() -> None:
-        ready = tmp_path / "ready"
         runner = ROOT / "tests/secret_events/integration/process.py"
-        async with process(sys.executable, "-m", "tests.support.secret_events.api_server", ready) as server:
-            async with asyncio.timeout(30):
-                while not ready.exists():
-                    await asyncio.sleep(0.05)
+        async with ApiServer() as server:
             token = token_file(tmp_path)
-            clusters = [entry(f"cls-{one}", ready.read_text(), token, f"ns-{one}") for one in range(MANY)]
+            clusters = [entry(f"cls-{one}", server.url, token, f"ns-{one}") for one in range(MANY)]
             listed = tmp_path / "clusters.json"
             listed.write_text(json.dumps({"clusters": clusters}))
             arguments = {"clusters": str(listed), "batch": {"delay": 0.2}}
@@ -81,10 +77,10 @@ def test_a_thousand_clusters_take_one_process(tmp_path: Path, capsys: pytest.Cap
                 *FEW_FILES, sys.executable, runner, INSTALLED, json.dumps(arguments)
             ) as source:
                 await read_until_all(source, MANY)
-                assert server.stdin
                 assert source.stdout
                 # All are listed by now, so only a watch can report a change.
-                server.stdin.write(b"".join(b"ns-%d additional-pull-secret\n" % one for one in range(MANY)))
+                for one in range(MANY):
+                    server.change(f"ns-{one}", "additional-pull-secret")
                 seen: set[str] = set()
                 async with asyncio.timeout(120):
                     while len(seen) < MANY:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -19,7 +18,9 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.hypershift import hosted_control_plane
 from tests.stand_ins.metadata_server import ADDRESS, metadata_server
+from tests.support.kubernetes.world import encoded
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 from tests.support.secret_events.source import Source, running
 from tests.support.yaml_bombs import MERGES
@@ -57,12 +58,11 @@ class Fleet:
         self.kubeconfig_secret(namespace, hosted.url, TOKEN)
 
     def plane(self, namespace: str, original: str = "pull-secret") -> None:
-        content = {
-            "spec": {"pullSecret": {"name": original}},
-            "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
-        }
-        path = f"/apis/hypershift.openshift.io/v1beta1/namespaces/{namespace}/hostedcontrolplanes"
-        self.management.objects[path] = {"items": [content]}
+        fields = hosted_control_plane(namespace)
+        fields["spec"]["pullSecret"]["name"] = original
+        self.management.put(
+            "hostedcontrolplanes", namespace, "plane", spec=fields["spec"], status=fields["status"]
+        )
 
     def kubeconfig_secret(
         self, namespace: str, url: str, token: str, proxy: str | None = None, **user: Any
@@ -73,8 +73,10 @@ class Fleet:
             "clusters": [{"name": "cluster", "cluster": {"server": url, "proxy-url": proxy}}],
             "users": [{"name": "admin", "user": {"token": token, **user}}],
         }
-        data = {"kubeconfig": base64.b64encode(json.dumps(content).encode()).decode()}
-        self.management.objects[f"/api/v1/namespaces/{namespace}/secrets/admin-kubeconfig"] = {"data": data}
+        self.kubeconfig_text(namespace, json.dumps(content))
+
+    def kubeconfig_text(self, namespace: str, text: str) -> None:
+        self.management.put("secrets", namespace, "admin-kubeconfig", data={"kubeconfig": encoded(text)})
 
     def write(self) -> str:
         fresh = self.path.with_suffix(".new")
@@ -135,7 +137,7 @@ def test_a_kubeconfig_that_was_rotated_is_read_again(tmp_path: Path) -> None:
         async with watched_cluster(tmp_path) as (fleet, _management, hosted, source):
             await hosted.until(lambda: hosted.watches == 1)
             fleet.kubeconfig_secret("clusters-cls-1", hosted.url, "example-token-2")
-            hosted.tokens = {"example-token-2"}
+            hosted.accept("example-token-2")
             hosted.drop()
             await hosted.until(lambda: hosted.watches == 0)
             hosted.change(*ADDITIONAL)
@@ -150,7 +152,7 @@ def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report
         async with watched_cluster(tmp_path) as (fleet, management, _hosted, source):
             for number in range(4):
                 await management.until(lambda: management.watches == 1)
-                management.tokens = {f"example-token-{number}"}
+                management.accept(f"example-token-{number}")
                 write_kubeconfig(
                     fleet.kubeconfig, [Cluster("mgmt-1", management.url, f"example-token-{number}")]
                 )
@@ -192,7 +194,7 @@ def test_who_is_not_ready_holds_up_nobody(tmp_path: Path) -> None:
             async with running(fleet.write(), **fleet.options) as source:
                 await source.until(lambda it: "cls-2" in it.clusters and len(it.problems) >= 2)
                 assert {problem[0] for problem in source.problems} == {"cls-1"}
-                assert all("hostedcontrolplanes: HTTP 404" in str(problem[2]) for problem in source.problems)
+                assert all("has 0 HostedControlPlanes" in str(problem[2]) for problem in source.problems)
                 fleet.plane("clusters-cls-1")
                 await source.until(lambda it: "cls-1" in it.clusters)
                 await hosted.until(lambda: hosted.watches == 2)
@@ -219,7 +221,7 @@ def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
             async with running(fleet.write(), **fleet.options) as source:
                 await source.until(lambda it: bool(it.problems))
                 assert f"has {next(iter(field))}" in str(source.problems[0][2])
-                assert hosted.requests.total() == 0
+                assert len(hosted.calls) == 0
 
     caplog.set_level(logging.DEBUG)
     asyncio.run(scenario())
@@ -255,11 +257,9 @@ def test_a_kubeconfig_in_a_secret_leads_to_no_metadata_service(
 @pytest.mark.hardening(12)
 def test_a_kubeconfig_that_is_a_bomb_holds_up_nobody(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with one_cluster(tmp_path) as (fleet, management, hosted):
+        async with one_cluster(tmp_path) as (fleet, _management, hosted):
             fleet.add("cls-2", hosted)
-            path = "/api/v1/namespaces/clusters-cls-1/secrets/admin-kubeconfig"
-            data = {"kubeconfig": base64.b64encode(MERGES.encode()).decode()}
-            management.objects[path] = {"data": data}
+            fleet.kubeconfig_text("clusters-cls-1", MERGES)
             async with running(fleet.write(), **fleet.options) as source:
                 await source.until(lambda it: bool(it.problems) and "cls-2" in it.clusters)
                 assert {problem[0] for problem in source.problems} == {"cls-1"}

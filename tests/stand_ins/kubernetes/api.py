@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import traceback
 from collections import OrderedDict
@@ -52,7 +53,7 @@ class Watch:
             self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
 
     def close(self) -> None:
-        with self._store.lock:
+        with self._store.lock, contextlib.suppress(ValueError):
             self._store.watchers.remove(self._saw)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

@@ -54,11 +54,11 @@ class KubernetesLab(Lab):
         self.ca: bytes | None = None
         self.server = Server(self._answer, context=self._make_context() if tls else None)
         self.url = self.server.url
-        tokens = {
+        self.tokens = {
             admin_token: User("admin", (ADMINS, "system:authenticated")),
             viewer_token: User("viewer", ("viewers", "system:authenticated")),
         }
-        self._api = Api(self.store, tokens, self.server.address)
+        self._api = Api(self.store, self.tokens, self.server.address)
 
     def _make_context(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -30,7 +30,9 @@ def as_table(document: Object) -> Object:
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
-        "metadata": document["metadata"] if many else {},
+        "metadata": document["metadata"]
+        if many
+        else {"resourceVersion": document["metadata"]["resourceVersion"]},
         "columnDefinitions": [
             {"name": name, "type": "string", "format": "name" * (name == "Name"), "priority": 0}
             for name, _cell in columns

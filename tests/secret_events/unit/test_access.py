@@ -262,3 +262,26 @@ def test_the_variables_say_what_the_connection_does_not(
     (tmp_path / "token").write_text("files")
     own = ServerOptions(host="http://127.0.0.1:2", api_key_file=str(tmp_path / "token"))
     assert reach(own).headers()[0] == ("Authorization", "Bearer files")
+
+
+@pytest.mark.parametrize("user", [{"tokenFile": "other"}, {"token": SECRET}])
+def test_the_options_token_file_replaces_the_kubeconfigs_user(tmp_path: Path, user: dict[str, Any]) -> None:
+    (tmp_path / "other").write_text("other")
+    (tmp_path / "token").write_text("files")
+    path = str(kubeconfig(tmp_path / "k", user))
+    access = reach(ServerOptions(kubeconfig=path, api_key_file=str(tmp_path / "token")))
+    assert access.headers() == [("Authorization", "Bearer files")]
+
+
+def test_the_options_token_file_replaces_the_pods_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "1")
+    (tmp_path / "token").write_text("files")
+    access = reach(ServerOptions(validate_certs=False, api_key_file=str(tmp_path / "token")))
+    assert (access.url, access.headers()) == (
+        "https://127.0.0.1:1",
+        [("Authorization", "Bearer files")],
+    )

@@ -86,8 +86,8 @@ class AccessBuilder:
     async def build(self, connection: Connection, api_key_file: str | None = None) -> Access:
         """Return the access that a connection describes.
 
-        :param api_key_file: holds a token and is read for each request; it replaces the variables'
-            credentials, too.
+        :param api_key_file: holds a token and is read for each request; it replaces the credentials of the
+            variables, of the kubeconfig and of the pod.
         :raises PullSecretError: names what cannot be used.
         """
         if api_key_file:
@@ -97,7 +97,7 @@ class AccessBuilder:
         if connection.host:
             url = _address(connection.host, connection.name_of("host").removeprefix("kubernetes."))
             tls = await asyncio.to_thread(_context, url, verify, authority, pair)
-            access = _access(url, tls=tls, token_file=api_key_file)
+            access = _access(url, tls=tls)
         elif connection.is_of_pod():
             host, port = api_server(os.environ)
             url = f"https://{f'[{host}]' if ':' in host else host}:{port}"
@@ -105,10 +105,15 @@ class AccessBuilder:
             access = Access(url, tls, token_file=f"{ACCOUNT}/token")
         else:
             login = await asyncio.to_thread(connection.login, self._kubeconfigs)
-            access = await self._of_login(login, connection, api_key_file)
+            if api_key_file:
+                # Otherwise a client certificate of its user would be used before the token.
+                login = replace(login, user={})
+            access = await self._of_login(login, connection)
+        if api_key_file:
+            access = replace(access, token_file=api_key_file)
         return _with_variables(access, connection)
 
-    async def _of_login(self, login: Login, connection: Connection, api_key_file: str | None) -> Access:
+    async def _of_login(self, login: Login, connection: Connection) -> Access:
         cluster, user = login.cluster, login.user
         if "auth-provider" in user:
             raise ConfigurationError(
@@ -136,7 +141,7 @@ class AccessBuilder:
             proxy=cluster.get("proxy-url") or None,
             # As with kubectl, the file wins if both exist.
             token=user.get("token") or None,
-            token_file=user.get("tokenFile") or api_key_file,
+            token_file=user.get("tokenFile") or None,
         )
 
 

@@ -86,6 +86,12 @@ def test_a_path_that_may_be_a_secret_is_not_named(tmp_path: Path) -> None:
     assert "no usable kubeconfig: (path not shown): No such file" in refused(kubeconfig=str(path))
 
 
+def test_a_credential_in_the_place_of_a_kubeconfig_is_not_named() -> None:
+    """A colon makes several paths of it, some of which could be names."""
+    message = refused(kubeconfig='robot:example:"password"')
+    assert "no usable kubeconfig: (path not shown): No such file" in message
+
+
 def test_a_users_token_at_the_wrong_place_is_not_shown(api: Api, tmp_path: Path) -> None:
     """The message names the entry and quotes nothing of it."""
     path = api.kubeconfig(tmp_path / "config")

@@ -17,7 +17,7 @@ from ...model.errors import ConfigurationError, PermissionDenied, PullSecretErro
 from ...model.shown import is_name, shown_path
 from ...runtime.atomic_file import read_regular
 from .connection import Connection, check_address
-from .kubeconfig import Kubeconfigs, Login, paths_of
+from .kubeconfig import Kubeconfigs, Login, paths_of, shown_paths
 from .tls import no_password
 
 __all__ = ["configure"]
@@ -138,7 +138,7 @@ def _problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:
             break
     if isinstance(error, OSError) and isinstance(error.filename, str):
         said = f"{shown_path(error.filename)}: {error.strerror}"
-    named = ", ".join(map(shown_path, paths_of(kubeconfig)))
+    named = shown_paths(paths_of(kubeconfig))
     return ConfigurationError(
         f"no usable kubeconfig: {named}: {said}",
         "check the cluster and the user of the context in the kubeconfig",

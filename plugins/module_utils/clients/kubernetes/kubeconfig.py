@@ -24,7 +24,7 @@ from ...model.shown import shown, shown_path
 from ...runtime.atomic_file import read_regular
 from ...runtime.yaml_text import NotYAML, load_json_or_yaml
 
-__all__ = ["Kubeconfigs", "Login", "paths_of"]
+__all__ = ["Kubeconfigs", "Login", "paths_of", "shown_paths"]
 
 _DEFAULT = "~/.kube/config"
 _SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
@@ -80,7 +80,7 @@ class Kubeconfigs:
         """
         paths = paths_of(kubeconfig)
         found = [self._file(path) for path in paths if len(paths) == 1 or os.path.exists(path)]
-        where = ", ".join(map(shown_path, paths))
+        where = shown_paths(paths)
         if not found:
             raise ConfigurationError(
                 f"no usable kubeconfig: {where}: {os.strerror(errno.ENOENT)}", _CHECK_PATH
@@ -118,6 +118,13 @@ def paths_of(kubeconfig: str | None) -> list[str]:
     """Return the files that are read for an option, or for none."""
     wanted = kubeconfig or os.environ.get("KUBECONFIG") or _DEFAULT
     return [os.path.expanduser(path) for path in wanted.split(os.pathsep) if path]
+
+
+def shown_paths(paths: Sequence[str]) -> str:
+    """Return the paths for a message, or none of them if one cannot be shown: a credential with a colon, in
+    the place of the option, is several paths.
+    """
+    return next((hidden for path in paths if (hidden := shown_path(path)) != path), ", ".join(paths))
 
 
 def _login(found: Sequence[_Parsed], context: str | None, where: str) -> Login:

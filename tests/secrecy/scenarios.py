@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A short scenario with canaries, good and misplaced, for each plugin that runs in a playbook."""
+"""A short scenario with canaries, good and misplaced, for plugins that run in a playbook."""
 
 from __future__ import annotations
 
@@ -10,30 +10,26 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.secrecy.test_modules import World
-from tests.support.secrecy.labs import MANAGED, PROJECT
+from tests.secrecy.watcher import Watcher
+from tests.secrecy.world import COLLECTION, World
+from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
 __all__ = ["SCENARIOS", "Scenario", "Tasks"]
 
-_COLLECTION = "hyperfleet.pull_secret"
 _FORM = "hyperfleet_pull_secret"
 
 
-class Tasks:
+class Tasks(World):
     """The tasks of one run, their variables, and what their results must say: else the plugin did not run."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.labs = world.labs
+    def __init__(self, watcher: Watcher, labs: Labs) -> None:
+        super().__init__(watcher, labs)
         self.given: list[dict[str, Any]] = []
         self.variables: dict[str, Any] = {}
         self.says: dict[str, str] = {}
 
-    def canary(self, name: str) -> Any:
-        return self.world.canary(name)
-
     def token(self, name: str) -> str:
-        return str(self.canary(name).entries[0].token)
+        return self.canary(name).entries[0].token
 
     def variable(self, value: Any) -> str:
         """A template for a value: what stands in a playbook, Ansible prints by itself."""
@@ -43,16 +39,9 @@ class Tasks:
 
     def add(self, name: str, says: str, module: str, options: Any, **more: Any) -> None:
         """A task; ``says``: what its result holds as JSON."""
-        action = module if "." in module else f"{_COLLECTION}.{module}"
+        action = module if "." in module else f"{COLLECTION}.{module}"
         self.given.append({"name": name, action: options, "ignore_errors": True, **more})
         self.says[name] = says
-
-    def sources(self, module: str, says: str, options: Mapping[str, Any]) -> None:
-        """A task with a good docker config, and one with a document that is cut off."""
-        good, bad = self.canary(f"{module}: good"), self.canary(f"{module}: bad")
-        for name, result, text in (("good", says, good.text), ("bad", "JSON", bad.text[:-30])):
-            inline = {"inline": self.variable(text)}
-            self.add(f"{module} {name}", result, module, {**options, "source": inline})
 
     def misplaced(self, module: str, option: str, options: Mapping[str, Any]) -> None:
         """A task with a docker config in the place of an option."""
@@ -71,13 +60,8 @@ class Tasks:
         given["hyperfleet"] = {**given["hyperfleet"], "headers": self.variable(headers)}
         return {**given, **options}
 
-    def refused(self, plugin: str) -> dict[str, Any]:
-        """A login at Kubernetes that nobody knows."""
-        key = self.variable(self.token(f"{plugin}: api_key"))
-        return {"host": self.labs.kubernetes.url, "api_key": key}
-
     def file(self, name: str, text: str) -> str:
-        path = self.world.watcher.inputs / name
+        path = self.watcher.inputs / name
         path.write_text(text)
         return str(path)
 
@@ -85,49 +69,21 @@ class Tasks:
 Scenario = Callable[[Tasks], None]
 
 
-def _writes(module: str, target: Mapping[str, Any]) -> Scenario:
-    """A module that takes a docker config to a place."""
-
-    def scenario(tasks: Tasks) -> None:
-        dest = {"dest": str(tasks.world.watcher.dest / "merged.json")} if not target else {}
-        options = tasks.options(module, **target, **dest)
-        tasks.sources(module, '"changed": true', options)
-        if module == "k8s_pull_secret":
-            options = {**options, "source": None, "kubernetes": tasks.refused(module), "state": "absent"}
-            tasks.add(f"{module} refused", "credentials", module, options)
-
-    return scenario
-
-
 def _inspect(tasks: Tasks) -> None:
     """It reads both places and a source, and compares them."""
     module = "pull_secret_info"
-    options = tasks.options(module, **_GCP, **_K8S, digests="all", compare_source=True, show_table=True)
-    tasks.sources(module, '"in_sync": false', options)
-
-
-def _kubelet(tasks: Tasks) -> None:
-    module = "kubelet_auth_sync"
-    node = tasks.world.watcher.dest / "node"
-    node.mkdir()
-    options = {"path": str(node / "config.json"), "restart": "never", "healthz": ""}
-    tasks.sources(module, '"changed": true', tasks.options(module, **options))
-
-
-def _hosted(tasks: Tasks) -> None:
-    module = "hosted_cluster_pull_secret"
-    options = {"cluster_id": "cls-1", "control_plane_namespace": MANAGED, "hosted_namespace": MANAGED}
-    options["syncer_image"] = "registry.example.com/syncer:1"
-    refused = tasks.options(module, **options, kubernetes=tasks.refused(module))
-    tasks.add(f"{module} refused", "credentials", module, refused)
-    tasks.misplaced(module, "syncer_image", options)
+    places = {"project": PROJECT, "secret": "there", "namespace": MANAGED, "name": "there"}
+    options = tasks.options(module, **places, digests="all", compare_source=True, show_table=True)
+    good, bad = tasks.canary(f"{module}: good"), tasks.canary(f"{module}: bad")
+    for name, says, text in (("good", '"in_sync": false', good.text), ("bad", "JSON", bad.text[:-30])):
+        tasks.add(f"{module} {name}", says, module, {**options, "source": {"inline": tasks.variable(text)}})
 
 
 def _adapter(tasks: Tasks) -> None:
     module = "hyperfleet_adapter"
     canary = tasks.canary(f"{module}: a cluster")
     tasks.labs.put_hyperfleet("cls-adapter", canary.text.encode())
-    kubeconfig = tasks.labs.kubernetes.kubeconfig(tasks.world.watcher.inputs / "kubeconfig")
+    kubeconfig = tasks.labs.kubernetes.kubeconfig(tasks.watcher.inputs / "kubeconfig")
     config = {
         "apiVersion": "hyperfleet.redhat.com/v1alpha1",
         "kind": "AdapterConfig",
@@ -190,7 +146,8 @@ def _job(tasks: Tasks) -> None:
     login = tasks.labs.options()
     options = {name: login[name] for name in ("gcp", "kubernetes", "retry")}
     tasks.add(f"{module} good", '"version"', module, options)
-    wrong = {**options, "kubernetes": tasks.refused(module)}
+    key = tasks.variable(tasks.token(f"{module}: api_key"))
+    wrong = {**options, "kubernetes": {"host": tasks.labs.kubernetes.url, "api_key": key}}
     tasks.add(f"{module} refused", '"logged": true', module, wrong)
 
 
@@ -212,7 +169,7 @@ def _lookup(tasks: Tasks) -> None:
     name = "cluster_files"
     good, bad, odd = (tasks.canary(f"{name}: {what}") for what in ("good", "bad", "misplaced"))
     spec = {"pullSecret": {"data": good.text}, "gcp": {"projectId": PROJECT}}
-    directory = tasks.world.watcher.inputs / "clusters"
+    directory = tasks.watcher.inputs / "clusters"
     directory.mkdir()
     files = {
         "good": json.dumps({"id": "cls-lookup", "name": "good", "spec": spec}),
@@ -221,12 +178,12 @@ def _lookup(tasks: Tasks) -> None:
     }
     for file, text in files.items():
         (directory / f"{file}.json").write_text(text)
-    tasks.shown(f"lookup {name}", "cls-lookup", f"lookup('{_COLLECTION}.{name}', '{directory}')")
+    tasks.shown(f"lookup {name}", "cls-lookup", f"lookup('{COLLECTION}.{name}', '{directory}')")
 
 
 def _names_of_variables(tasks: Tasks) -> None:
     """It gives names, and quotes no term."""
-    name = f"{_COLLECTION}.cluster_variables"
+    name = f"{COLLECTION}.cluster_variables"
     tasks.shown("lookup cluster_variables", "cluster_id", f"query('{name}')")
     tasks.variables[f"{_FORM}_term"] = tasks.canary("cluster_variables: a term").text
     tasks.shown("lookup cluster_variables term", "takes no terms", f"query('{name}', {_FORM}_term)")
@@ -237,7 +194,7 @@ def _given(tasks: Tasks) -> None:
     tasks.variables[f"{_FORM}_secret"] = tasks.canary("given: a variable").text
     tasks.variables[f"{_FORM}_undefined"] = [tasks.canary("given: an error").text, "{{ nope }}"]
     for name, values, says in (("secret", "false", f"{_FORM}_secret"), ("undefined", "true", "nope")):
-        found = f"lookup('{_COLLECTION}.given', '{_FORM}_{name}', values={values})"
+        found = f"lookup('{COLLECTION}.given', '{_FORM}_{name}', values={values})"
         tasks.shown(f"lookup given {name}", says, found)
 
 
@@ -269,7 +226,7 @@ def _filter(name: str, arguments: str) -> Scenario:
         stored = {"targets": [{"id": cluster_id, "changed": True, "version": "1", "place": place}]}
         tasks.variables[f"{_FORM}_{name}_stored"] = stored
         for form, says in (("", cluster_id), ("_bad", "clusters")):
-            call = f"{_FORM}_{name}{form} | {_COLLECTION}.{name}({arguments})"
+            call = f"{_FORM}_{name}{form} | {COLLECTION}.{name}({arguments})"
             tasks.shown(f"filter {name}{form}", says, call)
 
     return scenario
@@ -290,18 +247,11 @@ def _credential_for(tasks: Tasks) -> None:
         ("bad", "bad", "'r0.example/app'", "a string or a mapping"),
         ("image", "config", f"{_FORM}_image", "not a valid image name"),
     ):
-        call = f"{_FORM}_{config} | {_COLLECTION}.credential_for({image})"
+        call = f"{_FORM}_{config} | {COLLECTION}.credential_for({image})"
         tasks.shown(f"filter credential_for {name}", says, call)
 
 
-_GCP = {"project": PROJECT, "secret": "there"}
-_K8S = {"namespace": MANAGED, "name": "there"}
 SCENARIOS: Mapping[str, Scenario] = {
-    "module gcp_pull_secret": _writes("gcp_pull_secret", _GCP),
-    "module k8s_pull_secret": _writes("k8s_pull_secret", _K8S),
-    "module dockerconfig_merge": _writes("dockerconfig_merge", {}),
-    "module kubelet_auth_sync": _kubelet,
-    "module hosted_cluster_pull_secret": _hosted,
     "module hyperfleet_adapter": _adapter,
     "module hyperfleet_cluster_info": _info,
     "module hyperfleet_status": _status,

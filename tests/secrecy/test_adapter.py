@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from tests.secrecy.documents import INVALID, VALID
-from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Recording, Watcher
+from tests.secrecy.world import World
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.support.secrecy.misplacements import TEXTS
-from tests.support.secrecy.needles import Evidence, Needles
+from tests.support.secrecy.needles import Evidence
 
 _NAMESPACE = "hyperfleet-system"
 
@@ -93,11 +93,10 @@ class Adapter:
 
     def leaks(self, recording: Recording) -> list[str]:
         """What a run showed, or left where others read: statuses and the result file."""
-        found = self.world.leaks(recording)
         left = [Evidence("status", cluster_id, self.call("GET", cluster_id)) for cluster_id in self.ids] + [
             Evidence("result file", path.name, path.read_bytes()) for path in self.run_directory.iterdir()
         ]
-        return [str(leak) for leak in (*found, *Needles(self.world.canaries).leaks(left))]
+        return [str(leak) for leak in self.world.leaks(recording, left)]
 
 
 @pytest.mark.hardening(7, 8)

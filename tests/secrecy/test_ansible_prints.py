@@ -17,8 +17,8 @@ import pytest
 from ansible import __version__ as ansible_version
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from tests.secrecy.test_modules import World, _shown, _task
 from tests.secrecy.watcher import Recording, Watcher
+from tests.secrecy.world import World, as_lines, one_task
 from tests.support.exhaustive import some
 from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.labs import Labs
@@ -29,7 +29,7 @@ _VAULT = VaultLib([("default", VaultSecret(_PASSWORD.encode()))])
 
 
 def _merge(name: str, options: Any, **more: Any) -> dict[str, Any]:
-    return _task(name, "dockerconfig_merge", {}, args=options, **more)
+    return one_task(name, "dockerconfig_merge", {}, args=options, **more)
 
 
 def _play(watcher: Watcher, tasks: list[dict[str, Any]], variables: str) -> Recording:
@@ -74,7 +74,7 @@ def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     # What is refused is not begun.
     assert (watcher.dest / "one.json").exists() != _IS_OLD
     leaks = [leak for leak in world.leaks(recording) if not (_IS_OLD and leak.name.endswith(".xml"))]
-    assert leaks == [], _shown(leaks)
+    assert leaks == [], as_lines(leaks)
 
 
 @pytest.mark.hardening(9)
@@ -106,7 +106,7 @@ def test_the_remedies_of_2_18(watcher: Watcher, labs: Labs) -> None:
     assert {path.name for path in watcher.dest.iterdir()} == {"own.json", "ref.json", "hidden.json"}
     assert recording.results["undefined"]["failed"]
     leaks = world.leaks(recording)
-    assert leaks == [], _shown(leaks)
+    assert leaks == [], as_lines(leaks)
 
 
 def _shows(world: World, recording: Recording, name: str) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from ansible import __version__ as ansible_version
 
-from tests.secrecy.test_modules import World, _shown, _task
 from tests.secrecy.watcher import Watcher
+from tests.secrecy.world import World, as_lines, one_task
 from tests.support.exhaustive import some
 from tests.support.secrecy.labs import MANAGED, Labs
 
@@ -61,7 +61,7 @@ def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_proces
                 options["kubernetes"]["api_kei"] = world.canary(f"{module}: {way}").entries[0].token
             cases[f"{module}: {way}"] = options
     tasks = [
-        _task(name, name.partition(":")[0], {}, args="{{ cases[case] }}", vars={"case": name})
+        one_task(name, name.partition(":")[0], {}, args="{{ cases[case] }}", vars={"case": name})
         | ({"async": 10, "poll": 1} if name.endswith("async") else {})
         for name in cases
     ]
@@ -69,7 +69,7 @@ def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_proces
         tasks, {"cases": cases}, options=["-vvvv", "--diff"], module_process=module_process
     )
     leaks = world.leaks(recording)
-    assert leaks == [], _shown(leaks)
+    assert leaks == [], as_lines(leaks)
     assert set(recording.results) == set(cases)
     for name, result in recording.results.items():
         if name.endswith("async"):
@@ -92,7 +92,9 @@ def test_a_tenants_name_in_a_header_stays_in_what_is_named_after_it(watcher: Wat
         "source": {"file": str(good)},
     }
     for module_process in (False, True):
-        recording = watcher.play([_task("named", "k8s_pull_secret", options)], module_process=module_process)
+        recording = watcher.play(
+            [one_task("named", "k8s_pull_secret", options)], module_process=module_process
+        )
         (target,) = recording.results["named"]["targets"]
         assert (target["id"], target["place"]) == ("customer-1", f"namespaces/{MANAGED}/secrets/customer-1")
     assert world.leaks(recording) == []
@@ -116,14 +118,14 @@ def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool
     login["kubernetes"] = {"host": labs.kubernetes.url, "api_key": "{{ item.key }}"}
     names = {"dest": "{{ items[item | int].dest }}", "source": {"inline": "{{ items[item | int].text }}"}}
     tasks = [
-        _task("items", "dockerconfig_merge", merge, loop="{{ items }}", **control),
-        _task("refused", "dockerconfig_merge", merge, loop="{{ items }}", **{"async": 5}, **control),
-        _task("logins", "k8s_pull_secret", login, loop="{{ logins }}", **control),
-        _task("names", "dockerconfig_merge", names, loop=["0", "1"]),
+        one_task("items", "dockerconfig_merge", merge, loop="{{ items }}", **control),
+        one_task("refused", "dockerconfig_merge", merge, loop="{{ items }}", **{"async": 5}, **control),
+        one_task("logins", "k8s_pull_secret", login, loop="{{ logins }}", **control),
+        one_task("names", "dockerconfig_merge", names, loop=["0", "1"]),
     ]
     recording = watcher.play(tasks, {"items": items, "logins": logins}, options=["-vvvv", "--diff"])
     leaks = world.leaks(recording)
-    assert leaks == [], _shown(leaks)
+    assert leaks == [], as_lines(leaks)
     # The user is told why, and what went wrong all the same.
     output = " ".join(recording.output.split())
     assert "an item of the loop holds a secret, so its result is hidden as with no_log" in output
@@ -142,9 +144,9 @@ def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None
     variables = {name: [{"name": name, "text": canary.text}] for name, canary in canaries.items()}
     merge = {"dest": str(watcher.dest / "merged.json"), "source": {"inline": "{{ item.text }}"}}
     tasks = [
-        _task("skipped", "dockerconfig_merge", merge, loop="{{ skipped }}", when="item.name == 'none'"),
-        _task("undefined", "dockerconfig_merge", {**merge, "mode": "{{ nope }}"}, loop="{{ undefined }}"),
-        _task("registered", "dockerconfig_merge", merge, loop="{{ registered }}", register="result"),
+        one_task("skipped", "dockerconfig_merge", merge, loop="{{ skipped }}", when="item.name == 'none'"),
+        one_task("undefined", "dockerconfig_merge", {**merge, "mode": "{{ nope }}"}, loop="{{ undefined }}"),
+        one_task("registered", "dockerconfig_merge", merge, loop="{{ registered }}", register="result"),
         {"name": "result", "ansible.builtin.debug": {"var": "result"}},
     ]
     for task in tasks[:3]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Watcher
+from tests.secrecy.world import World
 from tests.support.exhaustive import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
@@ -49,7 +49,7 @@ def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
     tasks, sources = [], {}
     for index, bug in enumerate(_BUGS):
         canary = world.canary(bug)
-        sources[f"b{index}"] = world.source("file", canary, canary.text.encode())
+        sources[f"b{index}"] = world.source("file", canary)
         reference = f"{{{{ sources.b{index} }}}}"
         made = _tasks(world, labs, f"b{index}", reference, environment={"CANARY_BUG": bug})
         # A task with an environment is done in a module process.
@@ -66,7 +66,7 @@ def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
 def test_a_bug_in_ansibles_own_process(watcher: Watcher, labs: Labs, bug: str) -> None:
     world = World(watcher, labs)
     canary = world.canary(bug)
-    source = world.source("file", canary, canary.text.encode())
+    source = world.source("file", canary)
     task = _caller(bug, _tasks(world, labs, "bug", "{{ source }}"))
     recording = watcher.play([task], {"source": source}, options=["-vvv"], settings={"CANARY_BUG": bug})
     assert [result.get("failed") for result in recording.results.values()] == [True]
@@ -87,8 +87,8 @@ def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
     canary = world.canary("faults")
     other = world.canary("faults, from Kubernetes")
     sources = [
-        world.source("inline", canary, canary.text.encode()),
-        world.source("kubernetes", other, other.text.encode()),
+        world.source("inline", canary),
+        world.source("kubernetes", other),
     ]
     said = f"invalid value {canary.text}"
     for code in ("INTERNAL", "INVALID_ARGUMENT", "PERMISSION_DENIED"):
@@ -124,7 +124,7 @@ def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str])
     tasks, sources = [], {}
     for kind in ("inline", "mapping", "file", "gcp"):
         canary = world.canary(f"{kind} with {' '.join(settings)}")
-        sources[kind] = world.source(kind, canary, canary.text.encode())
+        sources[kind] = world.source(kind, canary)
         tasks += _tasks(world, labs, kind, f"{{{{ sources.{kind} }}}}")
     canary = world.canary(f"misplaced with {' '.join(settings)}")
     sources["misplaced"] = {"fil": canary.document}

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from tests.secrecy.documents import INVALID
-from tests.secrecy.test_modules import _shown, _task
 from tests.secrecy.watcher import Recording, Watcher
+from tests.secrecy.world import as_lines, one_task
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane
@@ -121,11 +121,11 @@ def test_hosted_clusters_show_nothing_of_their_secrets(
     options = {"targets": "{{ wanted }}", "timeout": 10, "retry": {"tries": 1}}
     variables = {"wanted": world.targets, "one": world.targets[2]}
     tasks = [
-        _task("check", _MODULE, options, check_mode=True),
-        _task("create", _MODULE, options, register="registered"),
-        _task("again", _MODULE, options),
-        _task("one", _MODULE, {**options, "targets": ["{{ one }}"]}),
-        _task("remove", _MODULE, {**options, "state": "absent"}),
+        one_task("check", _MODULE, options, check_mode=True),
+        one_task("create", _MODULE, options, register="registered"),
+        one_task("again", _MODULE, options),
+        one_task("one", _MODULE, {**options, "targets": ["{{ one }}"]}),
+        one_task("remove", _MODULE, {**options, "state": "absent"}),
         {"name": "registered", "ansible.builtin.debug": {"var": "registered"}},
     ]
     recording = watcher.play(tasks, variables, options=["-vvvv", "--diff"], module_process=module_process)
@@ -137,4 +137,4 @@ def test_hosted_clusters_show_nothing_of_their_secrets(
     assert problems.count("invalid") > len(INVALID) // 2
     assert any(evidence.name == "events" for evidence in world.told())
     leaks = world.leaks(recording)
-    assert leaks == [], _shown(leaks)
+    assert leaks == [], as_lines(leaks)

@@ -6,18 +6,24 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import whole_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import (
+    document_options,
+    run_options,
+)
 from tests.secrecy.watcher import Watcher
+from tests.secrecy.world import World, as_lines, one_task
 from tests.support.exhaustive import some
-from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.support.secrecy.misplacements import TEXTS, misplaced
-from tests.support.secrecy.needles import Needles
 
-_COLLECTION = "hyperfleet.pull_secret"
+_TASKS = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks"
 _GOOD = {"auths": {"quay.io": {"auth": "ZXhhbXBsZTpleGFtcGxl"}}}
 _BASE = {
     "gcp_pull_secret": {"project": PROJECT, "secret": "there"},
@@ -25,31 +31,33 @@ _BASE = {
     "pull_secret_info": {"project": PROJECT, "secret": "there", "namespace": MANAGED, "name": "there"},
     "dockerconfig_merge": {},
     "kubelet_auth_sync": {"path": "/nowhere/config.json", "restart": "never"},
+    "hosted_cluster_pull_secret": {"cluster_id": "cls-1", "control_plane_namespace": MANAGED},
 }
+# In these the options that many modules share are tried as well.
+_WHOLE = ("gcp_pull_secret", "pull_secret_info", "kubelet_auth_sync")
+
+
+def _spec(module: str) -> dict[str, Any]:
+    task = importlib.import_module(f"{_TASKS}.{module}")
+    whole = task.spec() if hasattr(task, "spec") else whole_spec(task.target_options)
+    shared = {} if module in _WHOLE else {**document_options(), **run_options()}
+    return {name: option for name, option in whole.items() if name not in shared}
 
 
 @pytest.mark.parametrize("module", some(_BASE, "k8s_pull_secret"))
 def test_a_misplaced_docker_config_shows_nowhere(watcher: Watcher, labs: Labs, module: str) -> None:
     good = watcher.inputs / "good.json"
     good.write_text(json.dumps(_GOOD))
-    tasks, canaries, cases = [], [], {}
-    forms = list(TEXTS)
-    for index, (where, _options) in enumerate(misplaced(module, "", {"auths": {}})):
-        form = forms[index % len(forms)]
-        canary = Canary.make(f"{module}: {form} as {where}")
-        placed = dict(misplaced(module, TEXTS[form](canary), canary.document))[where]
-        options = {**_BASE[module], **labs.options(), "source": {"file": str(good)}, **placed}
+    world, spec, cases = World(watcher, labs), _spec(module), {}
+    source = {} if module == "hosted_cluster_pull_secret" else {"source": {"file": str(good)}}
+    for index, (where, _options) in enumerate(misplaced(spec, "", {"auths": {}})):
+        form = list(TEXTS)[index % len(TEXTS)]
+        canary = world.canary(f"{module}: {form} as {where}")
+        placed = dict(misplaced(spec, TEXTS[form](canary), canary.document))[where]
+        options = {**_BASE[module], **labs.options(), **source, **placed}
         cases[canary.name] = {name: value for name, value in options.items() if value is not None}
-        canaries.append(canary)
-        tasks.append(
-            {
-                "name": canary.name,
-                f"{_COLLECTION}.{module}": "{{ cases[name] }}",
-                "vars": {"name": canary.name},
-                "ignore_errors": True,
-            }
-        )
+    tasks = [one_task(name, module, {}, args="{{ cases[name] }}", vars={"name": name}) for name in cases]
     recording = watcher.play(tasks, {"cases": cases}, options=["-vvvv", "--diff"])
     assert set(recording.results) == set(cases)
-    leaks = Needles(canaries).leaks([*recording.evidence, *labs.logs()])
-    assert leaks == [], "\n" + "\n".join(map(str, leaks))
+    leaks = world.leaks(recording)
+    assert leaks == [], as_lines(leaks)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from tests.secrecy.documents import INVALID, VALID
-from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Watcher
+from tests.secrecy.world import World, as_lines
 from tests.support.secrecy.labs import Labs
-from tests.support.secrecy.needles import Evidence, Needles
+from tests.support.secrecy.needles import Evidence
 
 _MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"
 _SOURCES = ("inline", "mapping", "file", "field", "env", "kubernetes", "gcp", "hyperfleet")
@@ -80,7 +80,7 @@ def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
     layers = []
     for kind in ("inline", "file"):
         canary = world.canary(f"layer from {kind}")
-        layers.append({"name": kind, "source": world.source(kind, canary, canary.text.encode())})
+        layers.append({"name": kind, "source": world.source(kind, canary)})
     task("merge", layers=layers)
     task("roll back", state="rolled_back")
     wrong = list(INVALID)[:5]
@@ -106,7 +106,7 @@ def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
     sources = []
     for name in ("fails", "fails and is left"):
         canary = world.canary(name)
-        sources.append(world.source("file", canary, canary.text.encode()))
+        sources.append(world.source("file", canary))
     task("fails", **unwell, source=sources[0])
     task("held", **unwell, source=sources[0])
     task("deferred", **{**unwell, "restart": "deferred"}, source=sources[1])
@@ -143,5 +143,5 @@ def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
         Evidence("ledger", path.name, path.read_bytes()) for path in node.rglob("config.json.hyperfleet")
     ]
     assert ledgers
-    leaks = [*world.leaks(recording), *Needles(world.canaries).leaks(ledgers)]
-    assert leaks == [], "\n" + "\n".join(map(str, leaks))
+    leaks = world.leaks(recording, ledgers)
+    assert leaks == [], as_lines(leaks)

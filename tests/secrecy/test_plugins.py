@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every plugin of the collection, found by its file, has a scenario with canaries, none of which shows."""
+"""Every plugin of the collection, found by its file, has a test with canaries, none of which shows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,22 @@ import pytest
 
 from tests.secrecy.scenarios import SCENARIOS, Tasks
 from tests.secrecy.test_event_sources import EVENT_SOURCES
-from tests.secrecy.test_modules import World, _shown
 from tests.secrecy.watcher import Watcher
+from tests.secrecy.world import as_lines
 from tests.support.exhaustive import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CODE = ("module_utils", "plugin_utils", "doc_fragments")
 _CALLBACKS = ("callback job_log",)
+# Modules with a file of their own, and that file.
+_ELSEWHERE = {
+    "module gcp_pull_secret": "test_modules.py",
+    "module k8s_pull_secret": "test_modules.py",
+    "module dockerconfig_merge": "test_modules.py",
+    "module kubelet_auth_sync": "test_nodes.py",
+    "module hosted_cluster_pull_secret": "test_hosted_cluster.py",
+}
 
 
 def _plugins() -> Iterator[str]:
@@ -44,7 +52,9 @@ def _plugins() -> Iterator[str]:
 @pytest.mark.hardening(11)
 def test_every_plugin_has_a_scenario() -> None:
     found = set(_plugins())
-    scenarios = {*SCENARIOS, *_CALLBACKS, *EVENT_SOURCES}
+    for plugin, file in _ELSEWHERE.items():
+        assert plugin.split()[1] in Path(__file__).with_name(file).read_text(), f"{plugin} in {file}"
+    scenarios = {*SCENARIOS, *_CALLBACKS, *EVENT_SOURCES, *_ELSEWHERE}
     assert sorted(found - scenarios) == [], "add a scenario to tests/secrecy/scenarios.py"
     assert sorted(scenarios - found) == [], "there is no such plugin any more"
 
@@ -64,13 +74,13 @@ def test_every_module_keeps_its_arguments_from_callbacks() -> None:
         )
 
 
-def _tasks(world: World, scenarios: Iterable[str]) -> Tasks:
-    tasks = Tasks(world)
+def _tasks(watcher: Watcher, labs: Labs, scenarios: Iterable[str]) -> Tasks:
+    tasks = Tasks(watcher, labs)
     for name in scenarios:
         SCENARIOS[name](tasks)
-    job = world.canary("pull_secret_job: PULL_SECRET_DATA")
-    world.in_environment.add(job.name)
-    world.environment |= {
+    job = tasks.canary("pull_secret_job: PULL_SECRET_DATA")
+    tasks.in_environment.add(job.name)
+    tasks.environment |= {
         "CLUSTER_ID": "cls-job",
         "CLUSTER_NAME": "job",
         "GCP_PROJECT_ID": PROJECT,
@@ -84,11 +94,7 @@ def _tasks(world: World, scenarios: Iterable[str]) -> Tasks:
 # What prints a run -> the plugins that run. The job's log is not printed but with failures of others.
 _RUNS = {
     "default": tuple(SCENARIOS),
-    "hyperfleet.pull_secret.job_log": (
-        "module pull_secret_job",
-        "module dockerconfig_merge",
-        "module cloud_event",
-    ),
+    "hyperfleet.pull_secret.job_log": ("module pull_secret_job", "module cloud_event"),
 }
 
 
@@ -97,17 +103,16 @@ _RUNS = {
 @pytest.mark.parametrize("stdout", some(_RUNS, "hyperfleet.pull_secret.job_log"))
 def test_every_plugin_shows_nothing(watcher: Watcher, labs: Labs, stdout: str, module_process: bool) -> None:
     """In one run, as loud as it gets: what each gives, and what it says of a canary where none belongs."""
-    world = World(watcher, labs)
-    tasks = _tasks(world, _RUNS[stdout])
+    tasks = _tasks(watcher, labs, _RUNS[stdout])
     recording = watcher.play(
         tasks.given,
         tasks.variables,
         options=["-vvvv", "--diff"],
-        settings={**world.environment, "ANSIBLE_STDOUT_CALLBACK": stdout},
+        settings={**tasks.environment, "ANSIBLE_STDOUT_CALLBACK": stdout},
         module_process=module_process,
     )
-    leaks = world.leaks(recording)
-    assert leaks == [], _shown(leaks)
+    leaks = tasks.leaks(recording)
+    assert leaks == [], as_lines(leaks)
     assert '"component"' in recording.output or '"phase"' in recording.output, recording.output[-2000:]
     for name, says in tasks.says.items():
         assert says in json.dumps(recording.results[name]), f"{name}: {recording.results[name]}"

@@ -12,8 +12,8 @@ import pytest
 from ansible import __version__ as ansible_version
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Recording, Watcher
+from tests.secrecy.world import World
 from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.labs import Labs
 from tests.support.secrecy.needles import Leak

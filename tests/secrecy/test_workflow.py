@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Watcher
+from tests.secrecy.world import World
 from tests.support.exhaustive import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 

@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COLLECTION = "hyperfleet.pull_secret"
 Playbook = str | Path | list[dict[str, Any]]
 Variables = Mapping[str, Any] | None
-_LIMIT = 120
+CALLBACKS = str(ROOT / "tests" / "support" / "callback")
+_LIMIT = 300
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Running:
         self.process.send_signal(signal.SIGTERM)
 
     def wait(self) -> Finished:
-        """Wait for its end, at most two minutes."""
+        """Wait for its end, at most five minutes."""
         try:
             stdout, stderr = self.process.communicate(timeout=_LIMIT)
         except subprocess.TimeoutExpired:
@@ -111,6 +112,7 @@ class Ansible:
         verbosity: int = 0,
         flags: list[str] | None = None,
         env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> Running:
         """The same, not waited for; ``flags`` are further arguments."""
         if isinstance(playbook, list):
@@ -124,7 +126,7 @@ class Ansible:
         ]
         if variables is not None:
             command += ["--extra-vars", f"@{self._file('vars', dict(variables))}"]
-        return self._start(command, env)
+        return self._start(command, env or {}, cwd or self.directory)
 
     def _file(self, kind: str, content: Any) -> Path:
         self._count += 1
@@ -132,18 +134,19 @@ class Ansible:
         path.write_text(json.dumps(content))
         return path
 
-    def _start(self, arguments: list[str], env: Mapping[str, str] | None) -> Running:
+    def _start(self, arguments: list[str], env: Mapping[str, str], cwd: Path) -> Running:
         self._count += 1
         record = self.directory / f"record-{self._count}.jsonl"
         program = self.python.parent / "ansible-playbook"
         process = subprocess.Popen(
             [str(self.python), str(program), *arguments],
-            cwd=self.directory,
-            env=self._environment(record) | dict(env or {}),
+            cwd=cwd,
+            env={**self._environment(record), **env},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            errors="surrogateescape",
         )
         return Running(process, record)
 
@@ -157,7 +160,7 @@ class Ansible:
             "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
             "ANSIBLE_NOCOLOR": "true",
-            "ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests" / "support" / "callback"),
+            "ANSIBLE_CALLBACK_PLUGINS": CALLBACKS,
             "ANSIBLE_CALLBACKS_ENABLED": "record",
             "TEST_RECORD": str(record),
             **self.env,

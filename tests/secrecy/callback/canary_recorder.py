@@ -34,12 +34,5 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible has no type
             value = getattr(args[0], name, None) if args else None
             if value is not None and not callable(value):
                 shown[name] = value
-        self._write(shown)
-
-    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """ansible-core >= 2.19 keeps ``failed`` out of the result that callbacks are given."""
-        self._write({"failed": result._task_fields["name"]})
-
-    def _write(self, shown: dict[str, Any]) -> None:
         with open(os.environ["CANARY_RECORD"], "a", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(json.dumps(shown, default=repr, ensure_ascii=False) + "\n")

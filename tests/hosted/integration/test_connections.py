@@ -80,7 +80,7 @@ def test_a_clusters_connections_end_with_it(world: World) -> None:
             "secrets",
             {"metadata": {"name": f"admin-{number}"}, "type": "Opaque", "data": data},
         )
-    world.hosted.proxy.before(
+    world.hosted.before(
         "get", "*/additional-pull-secret", lambda: held.append(len(os.listdir("/proc/self/fd"))), times=count
     )
     targets = [

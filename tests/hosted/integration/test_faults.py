@@ -168,7 +168,7 @@ def _interrupted(world: World, change: Any, **options: Any) -> int:
                     fault.times = None
 
         for verb in ("create", "patch", "delete"):
-            world.hosted.proxy.before(verb, "*", gate, times=1000)
+            world.hosted.before(verb, "*", gate, times=1000)
         ended = world.run(retry={"tries": 1}, **options)
         world.reset()
         result = world.run(**options)
@@ -224,7 +224,7 @@ def test_a_writer_in_between_is_not_overwritten_blindly(deployed: World) -> None
     def meanwhile() -> None:
         deployed.merge("secrets", GLOBAL, {"metadata": {"annotations": {"example.com/note": "kept"}}})
 
-    deployed.hosted.proxy.before("patch", f"*/secrets/{GLOBAL}", meanwhile)
+    deployed.hosted.before("patch", f"*/secrets/{GLOBAL}", meanwhile)
     result = deployed.run()
     assert not result.get("failed"), result
     assert deployed.held()["registry.example.com"] == "new"
@@ -238,7 +238,7 @@ def test_a_secret_that_gets_another_owner_meanwhile_is_not_written(deployed: Wor
     def meanwhile() -> None:
         deployed.merge("secrets", GLOBAL, {"metadata": {"labels": {"managed-by": "somebody"}}})
 
-    deployed.hosted.proxy.before("patch", f"*/secrets/{GLOBAL}", meanwhile)
+    deployed.hosted.before("patch", f"*/secrets/{GLOBAL}", meanwhile)
     assert deployed.run()["kind"] == "ownership"
     assert deployed.held()["registry.example.com"] == "tenant"
 

@@ -154,8 +154,8 @@ class World:
 
     def reset(self) -> None:
         """No faults, hooks or counts."""
-        self.management.proxy.reset()
-        self.hosted.proxy.reset()
+        self.management.reset()
+        self.hosted.reset()
 
     @staticmethod
     def _put(api: Api, namespace: str, name: str, data: dict[str, str], kind: str = "Opaque") -> None:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,7 +29,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Api]:
 @pytest.fixture
 def api(server: Api) -> Api:
     """The server, without the faults, hooks and counted calls of the previous test."""
-    server.proxy.reset()
+    server.reset()
     return server
 
 
@@ -56,4 +55,4 @@ def run(api: Api, tmp_path: Path) -> Run:
         params.setdefault("kubernetes", {"host": api.url, "api_key": api.token})
         return run_task(k8s_pull_secret, params, check_mode=check_mode, diff=diff)
 
-    return functools.partial(call)
+    return call

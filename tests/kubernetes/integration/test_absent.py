@@ -55,7 +55,7 @@ def test_only_the_secret_that_was_read_is_deleted(api: Api, namespace: str, run:
         api.delete(namespace, "secrets", NAME)
         api.create(namespace, "secrets", {"metadata": {"name": NAME, "labels": {"managed-by": "someone"}}})
 
-    api.proxy.before("delete", f"*/secrets/{NAME}", swap)
+    api.before("delete", f"*/secrets/{NAME}", swap)
     result = run(**absent(namespace))
     assert result["failed_targets"][0]["kind"] == "ownership"
     secret = api.secret(namespace, NAME)

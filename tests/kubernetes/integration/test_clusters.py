@@ -110,7 +110,7 @@ def test_a_foreign_secret_among_many_is_seen_though_the_list_does_not_show_it(
 def test_what_the_list_showed_is_outdated(api: Api, namespace: str, run: Run) -> None:
     run(namespace=namespace, source={"inline": ONE}, targets=TARGETS)
     name = "cls-2-pull-secret"
-    api.proxy.before(
+    api.before(
         "patch",
         f"*/secrets/{name}",
         lambda: api.merge(namespace, "secrets", name, {"metadata": {"labels": {"team": "late"}}}),

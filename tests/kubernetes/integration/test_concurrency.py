@@ -19,7 +19,7 @@ from tests.support.kubernetes.world import Api, docker_config, held
 
 def test_two_runs_create_the_same_secret(api: Api, namespace: str, run: Run) -> None:
     """The other run's POST arrives just before this one's."""
-    api.proxy.before("create", f"*/{namespace}/secrets", lambda: run(**desired(namespace)))
+    api.before("create", f"*/{namespace}/secrets", lambda: run(**desired(namespace)))
     result = run(**desired(namespace))
     assert "failed" not in result
     assert result["changed"] is False, "the other run created it"
@@ -30,9 +30,7 @@ def test_two_runs_create_the_same_secret(api: Api, namespace: str, run: Run) -> 
 def test_the_last_of_two_different_runs_wins_whole(api: Api, namespace: str, run: Run) -> None:
     run(**desired(namespace))
     three = docker_config(quay_io="three")
-    api.proxy.before(
-        "patch", f"*/secrets/{NAME}", lambda: run(**desired(namespace, three, labels={"team": "a"}))
-    )
+    api.before("patch", f"*/secrets/{NAME}", lambda: run(**desired(namespace, three, labels={"team": "a"})))
     result = run(**desired(namespace, TWO))
     assert result["targets"][0]["actions"] == ["updated"]
     secret = api.secret(namespace, NAME)
@@ -42,7 +40,7 @@ def test_the_last_of_two_different_runs_wins_whole(api: Api, namespace: str, run
 
 def test_a_secret_deleted_between_look_and_write_is_created(api: Api, namespace: str, run: Run) -> None:
     run(**desired(namespace))
-    api.proxy.before("patch", f"*/secrets/{NAME}", lambda: api.delete(namespace, "secrets", NAME))
+    api.before("patch", f"*/secrets/{NAME}", lambda: api.delete(namespace, "secrets", NAME))
     result = run(**desired(namespace, TWO))
     assert result["targets"][0]["actions"] == ["created"]
     assert held(api.secret(namespace, NAME)) == TWO

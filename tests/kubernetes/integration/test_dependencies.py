@@ -48,7 +48,7 @@ def test_a_namespace_that_appears_meanwhile(api: Api, run: Run) -> None:
         if len(tries) == 3:
             api.namespace(name)
 
-    api.proxy.before("create", f"*/{name}/secrets", appear, times=3)
+    api.before("create", f"*/{name}/secrets", appear, times=3)
     result = run(**desired(name), wait_for_namespace=True)
     assert result["targets"][0]["actions"] == ["created"]
     assert result["targets"][0]["retries"] == 2

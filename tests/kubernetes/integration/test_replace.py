@@ -205,7 +205,7 @@ def test_a_secret_that_another_owner_creates_during_a_replacement_is_kept(
                 namespace, "secrets", {"metadata": {"name": NAME, "labels": {"managed-by": "someone"}}}
             )
 
-    api.proxy.before("create", f"*/{namespace}/secrets", foreign, times=2)
+    api.before("create", f"*/{namespace}/secrets", foreign, times=2)
     result = run(**desired(namespace))
     assert result["failed_targets"][0]["kind"] == "ownership"
     assert "someone" in result["msg"]
@@ -242,7 +242,7 @@ def let_go(api: Api, namespace: str, *, after: int) -> None:
         if seen > after:
             api.merge(namespace, "secrets", NAME, {"metadata": {"finalizers": None}})
 
-    api.proxy.before("get", f"*/{namespace}/secrets/{NAME}", act, times=20)
+    api.before("get", f"*/{namespace}/secrets/{NAME}", act, times=20)
 
 
 @pytest.mark.parametrize("after", [0, 2], ids=["gone at once", "gone after a while"])
@@ -286,8 +286,8 @@ def test_a_replacement_does_not_return_after_another_writers_secret(
         if next(is_the_turn):
             api.create(namespace, "secrets", body)
 
-    api.proxy.before("create", f"*/{namespace}/secrets", foreign, times=3)
-    api.proxy.before("patch", f"*/secrets/{NAME}", lambda: api.delete(namespace, "secrets", NAME))
+    api.before("create", f"*/{namespace}/secrets", foreign, times=3)
+    api.before("patch", f"*/secrets/{NAME}", lambda: api.delete(namespace, "secrets", NAME))
     result = run(**desired(namespace))
     assert "failed" not in result, result["msg"]
     assert result["targets"][0]["actions"] == ["deleted", "created"]

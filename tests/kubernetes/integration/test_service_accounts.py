@@ -68,7 +68,7 @@ def test_a_concurrent_writer_loses_nothing(
 ) -> None:
     run(**desired(namespace, service_accounts=[] if linking else [account]))
     api.calls.clear()
-    api.proxy.before("patch", "*/serviceaccounts/*", lambda: add(api, namespace, "late"))
+    api.before("patch", "*/serviceaccounts/*", lambda: add(api, namespace, "late"))
     form = {"service_accounts": [account]} if linking else {"state": "absent", "service_accounts": [account]}
     result = run(**desired(namespace, **form))
     assert "failed" not in result
@@ -78,7 +78,7 @@ def test_a_concurrent_writer_loses_nothing(
 
 def test_another_writer_has_linked_it_meanwhile(api: Api, namespace: str, run: Run, account: str) -> None:
     run(**desired(namespace))
-    api.proxy.before("patch", "*/serviceaccounts/*", lambda: add(api, namespace, NAME))
+    api.before("patch", "*/serviceaccounts/*", lambda: add(api, namespace, NAME))
     result = run(**desired(namespace, service_accounts=[account]))
     assert listed(api, namespace) == ["b", "a", NAME]
     assert (result["changed"], result["targets"][0]["actions"]) == (False, [])
@@ -114,7 +114,7 @@ def test_an_account_that_appears_meanwhile(api: Api, namespace: str, run: Run) -
         if len(waited) == 3:
             api.create(namespace, "serviceaccounts", {"metadata": {"name": ACCOUNT}})
 
-    api.proxy.before("get", f"*/serviceaccounts/{ACCOUNT}", appear, times=3)
+    api.before("get", f"*/serviceaccounts/{ACCOUNT}", appear, times=3)
     result = run(**desired(namespace, service_accounts=[ACCOUNT]))
     assert "failed" not in result
     assert listed(api, namespace) == [NAME]

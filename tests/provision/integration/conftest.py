@@ -35,9 +35,9 @@ def world(
     tmp_path: Path,
 ) -> Iterator[World]:
     """A Secret Manager, a HyperFleet API and namespaces for this test only."""
-    server.proxy.reset()
+    server.reset()
     world = World(server, secret_manager, hyperfleet, ansible, tmp_path)
     yield world
-    server.proxy.reset()
+    server.reset()
     for namespace in world.namespaces:
         server.request("DELETE", f"/api/v1/namespaces/{namespace}")

@@ -18,7 +18,6 @@ import pytest
 
 from tests.lab.session import kubernetes
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
-from tests.support.kubernetes.proxy import FaultProxy
 from tests.support.kubernetes.world import KEY, TYPE, Api, auth, docker_config, encoded, held
 from tests.support.rulebook import Rulebook, rulebook
 from tests.support.secret_events.source import Listener
@@ -80,9 +79,9 @@ def common(kubeconfig: Path) -> dict[str, Any]:
 def tenants(directory: Path) -> Iterator[tuple[Tenants, Path]]:
     with contextlib.ExitStack() as stack:
         env = stack.enter_context(kubernetes("real"))
-        proxy = stack.enter_context(FaultProxy(env.url, env.ca_file))
+        api = stack.enter_context(Api(env))
         kubeconfig = env.kubeconfig(directory / "kubeconfig")
-        yield Tenants(Api(proxy, env.token, env.viewer_token, real=True), kubeconfig), kubeconfig
+        yield Tenants(api, kubeconfig), kubeconfig
 
 
 def test_what_a_tenant_changes_is_merged_without_anybody_starting_anything(

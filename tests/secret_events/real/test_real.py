@@ -23,7 +23,6 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
 from tests.lab.session import KubernetesEnv, kubernetes
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
-from tests.support.kubernetes.proxy import FaultProxy
 from tests.support.kubernetes.world import Api, docker_config, encoded
 from tests.support.secret_events.source import running
 
@@ -37,8 +36,8 @@ CANARY = "canary-example-password"
 def server() -> Iterator[tuple[KubernetesEnv, Api]]:
     with ExitStack() as stack:
         env = stack.enter_context(kubernetes("real"))
-        proxy = stack.enter_context(FaultProxy(env.url, env.ca_file))
-        yield env, Api(proxy, env.token, env.viewer_token, real=True)
+        api = stack.enter_context(Api(env))
+        yield env, api
 
 
 class Relay:

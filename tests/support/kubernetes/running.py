@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from types import ModuleType
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated
 from tests.lab.session import REAL, STAND_IN, kubernetes
-from tests.support.kubernetes.proxy import FaultProxy
 from tests.support.kubernetes.world import Api
 
 # The real delays of 1 s and more would only make the tests slow.
@@ -26,21 +23,17 @@ SERVERS = [pytest.param(STAND_IN, id="stand-in"), pytest.param(REAL, id="real", 
 
 
 def run_task(
-    task: ModuleType, params: dict[str, Any], *, check_mode: bool = False, diff: bool = False
+    task: Any, params: dict[str, Any], *, check_mode: bool = False, diff: bool = False
 ) -> dict[str, Any]:
     """The result that the module would end with."""
     # As JSON, as Ansible sends it: the validator fills in nested options in place.
     given = json.loads(json.dumps({"retry": FAST_RETRY, "timeout": 20, **params}))
-    validated = ArgumentSpecValidator(with_targets(task.target_options())).validate(given)
-    assert not validated.error_messages, validated.error_messages
-    result: dict[str, Any] = task.run(validated.validated_parameters, check_mode=check_mode, diff=diff)
+    result: dict[str, Any] = task.run(validated(task.target_options, given), check_mode=check_mode, diff=diff)
     return result
 
 
 @contextmanager
 def api_server(kind: str) -> Iterator[Api]:
     """The stand-in, in this process, or the real control plane that tests share."""
-    with ExitStack() as stack:
-        env = stack.enter_context(kubernetes(kind))
-        proxy = stack.enter_context(FaultProxy(env.url, env.ca_file))
-        yield Api(proxy, env.token, env.viewer_token, real=env.kind == REAL)
+    with kubernetes(kind) as env, Api(env) as api:
+        yield api

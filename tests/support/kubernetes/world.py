@@ -2,51 +2,125 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Kubernetes that tests talk to: the stand-in or the real control plane, behind a ``FaultProxy``."""
+"""The Kubernetes that tests talk to: the stand-in or the real control plane, behind a proxy."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import itertools
 import json
 import secrets
+import ssl
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
+import urllib3
+
+from tests.lab.session import REAL, KubernetesEnv
 from tests.stand_ins.client import ask
+from tests.stand_ins.http_server import Answer, Request, Response, Server
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.api import failure
 from tests.stand_ins.kubernetes.faults import Call, Fault
+from tests.stand_ins.kubernetes.routing import route
+from tests.stand_ins.kubernetes.status import ApiError
 from tests.stand_ins.rules import CallLog, RuleTable
-from tests.support.kubernetes.proxy import FaultProxy
 
 KEY = ".dockerconfigjson"
 TYPE = "kubernetes.io/dockerconfigjson"
 MUTATING = ("create", "update", "patch", "delete", "deletecollection")
+# Headers that are about a connection, of which a proxy has two.
+_OF_CONNECTIONS = {"connection", "transfer-encoding", "content-length", "host", "keep-alive"}
 _numbers = itertools.count(1)
 _run = secrets.token_hex(3)
 
 
+@dataclass(kw_only=True)
+class _Hook(Fault):
+    """What happens before a call is forwarded."""
+
+    act: Callable[[], Any]
+
+
 class Api:
-    """One API server; ``url`` leads through the proxy, the methods talk to the server itself as its admin."""
+    """An API server; ``url`` leads through a proxy, the methods talk to the server itself as its admin.
 
-    def __init__(self, proxy: FaultProxy, token: str, viewer_token: str, *, real: bool) -> None:
-        self.proxy = proxy
-        self.token = token
-        self.viewer_token = viewer_token
-        self.real = real
+    The proxy counts ``calls``, injects ``faults`` and runs hooks, whichever server it is.
+    """
 
-    @property
-    def url(self) -> str:
-        return self.proxy.url
+    def __init__(self, env: KubernetesEnv) -> None:
+        self.token, self.viewer_token = env.token, env.viewer_token
+        self.real = env.kind == REAL
+        self.faults, self._hooks = RuleTable(Fault), RuleTable(_Hook)
+        self.calls = CallLog[Call]("verb", "path")
+        self._upstream = env.url
+        self._tls = ssl.create_default_context(cafile=env.ca_file) if env.ca_file else None
+        self._pool = urllib3.PoolManager(maxsize=64, ssl_context=self._tls, retries=False, timeout=30)
+        self._server = Server(lambda request: asyncio.to_thread(self._answer, request))
+        self.url = self._server.url
 
-    @property
-    def faults(self) -> RuleTable[Fault]:
-        return self.proxy.faults
+    def __enter__(self) -> Api:
+        self._server.start()
+        return self
 
-    @property
-    def calls(self) -> CallLog[Call]:
-        return self.proxy.calls
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.stop()
+        self._pool.clear()
+
+    def before(self, verb: str, path: str, act: Callable[[], Any], times: int = 1) -> None:
+        """Run ``act`` before a matching call reaches the server."""
+        self._hooks.add(verb=verb, path=path, act=act, times=times)
+
+    def reset(self) -> None:
+        """No faults, hooks or counts."""
+        self.faults.clear()
+        self.calls.clear()
+        self._hooks.clear()
+
+    def _answer(self, request: Request) -> Answer:
+        """Answer in a thread: hooks, delays and the API server take time."""
+        target = route(request)
+        verb = target.verb if target else ""
+
+        def fits(rule: Fault) -> bool:
+            return rule.matches(verb, request.method, request.path)
+
+        if hook := self._hooks.first(fits):
+            hook.act()
+        fault = self.faults.first(fits) or Fault()
+        time.sleep(fault.delay)
+        answer: Answer = None
+        if fault.phase == "after" or not (fault.drop or fault.status):
+            answer = self._forward(request)
+        if fault.drop:
+            answer = None
+        elif fault.status:
+            answer = failure(ApiError(fault.status, fault.message, reason=fault.reason), fault.headers)
+        status = answer.code if answer else 0
+        self.calls.add(Call(verb, request.method, request.path, request.query_string, "", status))
+        return answer
+
+    def _forward(self, request: Request) -> Response:
+        headers = {name: value for name, value in request.headers.items() if name not in _OF_CONNECTIONS}
+        found = self._pool.request(
+            request.method,
+            self._upstream + request.target,
+            body=request.body or None,
+            headers=headers,
+            redirect=False,
+            decode_content=False,
+        )
+        headers = {
+            name: value for name, value in found.headers.items() if name.lower() not in _OF_CONNECTIONS
+        }
+        return Response(found.status, found.data, "", headers)
 
     def writes(self) -> list[str]:
         """The calls so far that could have changed something, as ``verb path``; dry runs are none."""
@@ -65,8 +139,8 @@ class Api:
         token: str | None = None,
     ) -> tuple[int, Any]:
         """Any request, past the proxy."""
-        to = self.proxy.upstream, method, path, body
-        return ask(*to, token=token or self.token, content=content, ca=self.proxy.tls)
+        to = self._upstream, method, path, body
+        return ask(*to, token=token or self.token, content=content, ca=self._tls)
 
     def new_name(self, prefix: str = "t") -> str:
         """A name that no other test has used on this server."""

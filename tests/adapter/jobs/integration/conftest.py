@@ -25,7 +25,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Api]:
 @pytest.fixture
 def world(server: Api) -> Iterator[World]:
     """A namespace for each test, without the faults, hooks and counted calls of the previous test."""
-    server.proxy.reset()
+    server.reset()
     name = server.namespace()
     # The real Job controller cannot create pods without it.
     server.create(name, "serviceaccounts", {"metadata": {"name": "pullsecret-adapter-job"}})

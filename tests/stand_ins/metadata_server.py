@@ -16,23 +16,20 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import addresses
 from tests.stand_ins.tcp_server import Server
 
-__all__ = ["ADDRESS", "MetadataServer", "metadata_server"]
+__all__ = ["ADDRESS", "metadata_server"]
 
 ADDRESS = "127.0.0.9"
 
 
-class MetadataServer(Server):
-    """Takes connections and remembers what was sent on them."""
-
-    def __init__(self) -> None:
-        self.received: list[bytes] = []
-        # Who connects closes at once, or sends something.
-        super().__init__(lambda connection: self.received.append(connection.recv(65536)), host=ADDRESS)
-
-
 @contextlib.contextmanager
-def metadata_server(monkeypatch: pytest.MonkeyPatch, **names: list[str]) -> Iterator[MetadataServer]:
-    """The service, and what each name leads to in turn, the last from then on; ``_`` stands for a dot."""
+def metadata_server(
+    monkeypatch: pytest.MonkeyPatch, **names: list[str]
+) -> Iterator[tuple[Server, list[bytes]]]:
+    """The service, and what was sent to it.
+
+    :param names: what each name leads to in turn, the last from then on; ``_`` stands for a dot.
+    """
+    received: list[bytes] = []
     real = socket.getaddrinfo
     left = {name.replace("_", "."): list(found) for name, found in names.items()}
 
@@ -45,5 +42,7 @@ def metadata_server(monkeypatch: pytest.MonkeyPatch, **names: list[str]) -> Iter
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(addresses, "_METADATA", (ipaddress.ip_network(ADDRESS),))
-    with contextlib.closing(MetadataServer()) as server:
-        yield server
+    # Who connects closes at once, or sends something.
+    server = Server(lambda connection: received.append(connection.recv(65536)), host=ADDRESS)
+    with contextlib.closing(server):
+        yield server, received

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import json
 import selectors
@@ -22,22 +21,25 @@ ACCOUNT = "pullsecret-manager@customer-prod-12345.iam.gserviceaccount.com"
 FEDERATED = "example-federated-token"
 ACCESS = "example-access-token"
 LEAK = "example-leaked-token"
+TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token"
 
 
 class _JsonServer(http_server.Server):
-    """An HTTP server on loopback that answers with JSON; ``served`` says what."""
+    """An HTTP server on loopback that answers with JSON, and keeps what it was ``asked``."""
 
     headers: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
-        super().__init__(lambda request: asyncio.to_thread(self._respond, request))
+        self.asked: list[http_server.Request] = []
+        super().__init__(self._respond)
         self.start()
 
     def _respond(self, request: http_server.Request) -> http_server.Response:
-        status, answer = self.served(request.target, request.body.decode(), dict(request.headers))
+        self.asked.append(request)
+        status, answer = self.answer(request.path)
         return http_server.Response(status, json.dumps(answer).encode(), headers=self.headers)
 
-    def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
+    def answer(self, path: str) -> tuple[int, dict[str, Any]]:
         raise NotImplementedError
 
 
@@ -45,13 +47,8 @@ class TokenService(_JsonServer):
     """STS and IAM Credentials as one HTTP server; ``denied`` maps a path's end to the status it answers."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, dict[str, str]]] = []
         self.denied: dict[str, int] = {}
         super().__init__()
-
-    def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        self.asked.append((path, body, headers))
-        return self.answer(path)
 
     def answer(self, path: str) -> tuple[int, dict[str, Any]]:
         for end, status in self.denied.items():
@@ -61,12 +58,9 @@ class TokenService(_JsonServer):
         if path.endswith(":generateAccessToken"):
             expires = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
             return 200, {"accessToken": ACCESS, "expireTime": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}
-        return 200, {
-            "access_token": FEDERATED,
-            "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
-            "token_type": "Bearer",
-            "expires_in": 3600,
-        }
+        kind = "urn:ietf:params:oauth:token-type:access_token"
+        token = {"access_token": FEDERATED, "issued_token_type": kind, "token_type": "Bearer"}
+        return 200, {**token, "expires_in": 3600}
 
     def credentials(self, directory: Path, *, impersonate: bool) -> Path:
         """A configuration of Workload Identity Federation that leads here."""
@@ -96,21 +90,11 @@ class MetadataServer(_JsonServer):
     answers: ClassVar[dict[str, Any]] = {
         "/": {},
         "/computeMetadata/v1/instance/service-accounts/default/": {"email": ACCOUNT, "scopes": []},
-        "/computeMetadata/v1/instance/service-accounts/default/token": {
-            "access_token": ACCESS,
-            "expires_in": 3600,
-            "token_type": "Bearer",
-        },
+        TOKEN_PATH: {"access_token": ACCESS, "expires_in": 3600, "token_type": "Bearer"},
     }
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        super().__init__()
-
-    def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        known = path.partition("?")[0]
-        self.asked.append(known)
-        return (200, self.answers[known]) if known in self.answers else (404, {})
+    def answer(self, path: str) -> tuple[int, dict[str, Any]]:
+        return (200, self.answers[path]) if path in self.answers else (404, {})
 
 
 class TlsFront(Server):

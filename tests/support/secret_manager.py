@@ -10,10 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret as task
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.stand_ins.secret_manager.protos import STATE_NAME
 
@@ -64,19 +62,6 @@ def owned(cluster: str, *payloads: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def validated(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that Ansible would give the module."""
-    gcp = dict(arguments.get("gcp") or {})
-    if gcp.get("transport") == PLAIN:
-        found = validated({**arguments, "gcp": {**gcp, "transport": "rest"}})
-        return {**found, "gcp": {**found["gcp"], "transport": PLAIN}}
-    checked = ArgumentSpecValidator(
-        with_targets(task.target_options()), mutually_exclusive=[("source", "layers")]
-    ).validate(dict(arguments))
-    assert not checked.error_messages, checked.error_messages
-    return dict(checked.validated_parameters)
-
-
 def endpoint(lab: SecretManagerLab, transport: str) -> dict[str, str]:
     """The module's ``gcp`` option for a stand-in."""
     return {
@@ -98,7 +83,15 @@ class Module:
         }
 
     def parameters(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return validated({**self.defaults, **arguments})
+        """The parameters that Ansible would give the module; of ``plain``, Ansible knows nothing."""
+        given = {**self.defaults, **arguments}
+        transport = (given.get("gcp") or {}).get("transport")
+        if transport == PLAIN:
+            given["gcp"] = {**given["gcp"], "transport": "rest"}
+        found = validated(task.target_options, given)
+        if transport == PLAIN:
+            found["gcp"]["transport"] = PLAIN
+        return found
 
     def run(self, *, check: bool = False, diff: bool = False, **arguments: Any) -> dict[str, Any]:
         """The module's whole result."""

@@ -232,7 +232,7 @@ def test_nothing_is_sent_to_where_clouds_keep_credentials_of_machines(
     wanted: World, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, cluster = ASTRAY[what]
-    with metadata_server(monkeypatch, api_example=found) as metadata:
+    with metadata_server(monkeypatch, api_example=found) as (metadata, received):
         entry = {name: text.format(port=metadata.port) for name, text in cluster.items()}
         wanted.kubeconfig["clusters"][0]["cluster"] = {**entry, "insecure-skip-tls-verify": True}
         wanted.put_kubeconfig(wanted.kubeconfig)
@@ -240,7 +240,7 @@ def test_nothing_is_sent_to_where_clouds_keep_credentials_of_machines(
         result = wanted.run(retry={"tries": 2, "delay": 0.01})
     assert result["kind"] == "configuration", result
     assert "kubeconfig leads to an address that is not allowed: a link-local address" in result["msg"]
-    assert b"".join(metadata.received) == b""
+    assert b"".join(received) == b""
 
 
 def test_tls_is_checked_against_the_kubeconfigs_own_authority(

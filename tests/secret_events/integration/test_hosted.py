@@ -236,7 +236,7 @@ def test_a_kubeconfig_in_a_secret_leads_to_no_metadata_service(
     async def scenario() -> None:
         async with one_cluster(tmp_path) as (fleet, _management, hosted):
             fleet.add("cls-2", hosted)
-            with metadata_server(monkeypatch, api_example=[ADDRESS]) as metadata:
+            with metadata_server(monkeypatch, api_example=[ADDRESS]) as (metadata, received):
                 through = proxy.format(port=metadata.port) if proxy else None
                 server = (
                     "http://127.0.0.1:9" if proxy and "{" in proxy else f"http://api.example:{metadata.port}"
@@ -249,7 +249,7 @@ def test_a_kubeconfig_in_a_secret_leads_to_no_metadata_service(
                     assert said.startswith(
                         "secret clusters-cls-1/admin-kubeconfig: the cluster's kubeconfig leads"
                     )
-                assert b"".join(metadata.received) == b""
+                assert b"".join(received) == b""
 
     asyncio.run(scenario())
 

@@ -20,5 +20,5 @@ def module(request: pytest.FixtureRequest, secret_manager: SecretManagerLab) -> 
 
 @pytest.fixture(params=list(CALLS))
 def flow(request: pytest.FixtureRequest, module: Module) -> Flow:
-    """Each call in its turn, over both transports."""
+    """Each call in its turn, over each transport."""
     return started(request.param, module)

@@ -75,10 +75,10 @@ def test_workload_identity_is_exchanged_for_the_service_accounts_token(
     secured: Module, tokens: TokenService
 ) -> None:
     assert secured.put()["actions"] == ["created", "version added"]
-    paths = [path for path, _body, _headers in tokens.asked]
+    paths = [request.path for request in tokens.asked]
     assert paths == ["/v1/token", f"/v1/projects/-/serviceAccounts/{ACCOUNT}:generateAccessToken"]
-    assert "example-subject-token" in tokens.asked[0][1]
-    assert tokens.asked[1][2]["authorization"] == f"Bearer {FEDERATED}"
+    assert b"example-subject-token" in tokens.asked[0].body
+    assert tokens.asked[1].headers["authorization"] == f"Bearer {FEDERATED}"
 
 
 @pytest.mark.filterwarnings("ignore:The load_credentials_from_file method:DeprecationWarning")
@@ -89,7 +89,7 @@ def test_a_credentials_file_is_used(
     path = tokens.credentials(tmp_path, impersonate=False)
     secured.defaults["gcp"] = {**secured.defaults["gcp"], "credentials_file": str(path)}
     assert secured.put()["changed"]
-    assert [path for path, _body, _headers in tokens.asked] == ["/v1/token"]
+    assert [request.path for request in tokens.asked] == ["/v1/token"]
 
 
 def test_each_target_acts_as_its_own_service_account(secured: Module, tokens: TokenService) -> None:
@@ -99,7 +99,7 @@ def test_each_target_acts_as_its_own_service_account(secured: Module, tokens: To
     ]
     result = secured.run(targets=targets, source={"inline": '{"auths": {"quay.io": {"auth": "YTpi"}}}'})
     assert not result["failed_targets"], result
-    asked = {path.rpartition("/")[2]: headers for path, _body, headers in tokens.asked}
+    asked = {request.path.rpartition("/")[2]: request.headers for request in tokens.asked}
     assert f"{_OTHER}:generateAccessToken" in asked
     assert asked[f"{_OTHER}:generateAccessToken"]["authorization"] == f"Bearer {ACCESS}"
 
@@ -179,7 +179,7 @@ def test_a_denied_call_names_the_service_account_of_a_pod_on_gke(
     assert f"as service account {ACCOUNT}" in result["msg"]
     assert f"check that service account {ACCOUNT} has secretmanager.secrets.get" in result["msg"]
     assert ACCESS not in json.dumps(result)
-    assert any(path.endswith("/token") for path in metadata.asked)
+    assert any(request.path.endswith("/token") for request in metadata.asked)
     assert tokens.asked == []
 
 

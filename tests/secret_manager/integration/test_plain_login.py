@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.login import ACCESS, ACCOUNT, MetadataServer, TlsFront
+from tests.support.login import ACCESS, ACCOUNT, TOKEN_PATH, MetadataServer, TlsFront
 from tests.support.secret_manager import PLAIN, Module
 
 
@@ -39,7 +39,7 @@ def secured(
 
 def test_one_token_serves_all_calls(secured: Module, metadata: MetadataServer) -> None:
     assert secured.put()["actions"] == ["created", "version added"]
-    assert metadata.asked == ["/computeMetadata/v1/instance/service-accounts/default/token"]
+    assert [request.path for request in metadata.asked] == [TOKEN_PATH]
 
 
 def test_a_denied_call_names_the_pods_service_account(secured: Module, metadata: MetadataServer) -> None:
@@ -67,8 +67,7 @@ def test_without_a_binding_it_says_so_and_does_not_try_again(
 def test_an_answer_that_is_no_token_is_asked_for_again_and_not_shown(
     secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch, answer: object
 ) -> None:
-    path = "/computeMetadata/v1/instance/service-accounts/default/token"
-    monkeypatch.setattr(metadata, "answers", {path: answer})
+    monkeypatch.setattr(metadata, "answers", {TOKEN_PATH: answer})
     result = secured.put()
     assert result["kind"] == "unavailable"
     assert "(the metadata server's answer has no token)" in result["msg"]
@@ -79,8 +78,7 @@ def test_an_answer_that_is_no_token_is_asked_for_again_and_not_shown(
 def test_a_token_of_no_possible_lifetime_is_not_used(
     secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch, lifetime: object
 ) -> None:
-    path = "/computeMetadata/v1/instance/service-accounts/default/token"
-    monkeypatch.setattr(metadata, "answers", {path: {"access_token": ACCESS, "expires_in": lifetime}})
+    monkeypatch.setattr(metadata, "answers", {TOKEN_PATH: {"access_token": ACCESS, "expires_in": lifetime}})
     result = secured.put()
     assert result["kind"] == "unavailable"
     assert "tried 5 times" in result["msg"]
@@ -104,8 +102,7 @@ def test_what_does_not_say_that_it_is_googles_is_not_believed(
 def test_an_answer_that_never_ends_is_cut_off(
     secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = "/computeMetadata/v1/instance/service-accounts/default/token"
-    monkeypatch.setattr(metadata, "answers", {path: {"access_token": "x" * 70_000, "expires_in": 3600}})
+    monkeypatch.setattr(metadata, "answers", {TOKEN_PATH: {"access_token": "x" * 70_000, "expires_in": 3600}})
     result = secured.put()
     assert result["kind"] == "unavailable"
     assert "(the metadata server does not answer)" in result["msg"]

@@ -113,7 +113,7 @@ def test_google_auth_takes_the_metadata_server_s_credentials(monkeypatch: pytest
     finally:
         server.stop()
         service.stop()
-    assert [headers["authorization"] for _path, _body, headers in service.asked] == [f"Bearer {ACCESS}"] * 2
+    assert [request.headers["authorization"] for request in service.asked] == [f"Bearer {ACCESS}"] * 2
     assert len(server.asked) == 1
 
 

@@ -47,18 +47,9 @@ NOT_AUTH = [
     "YTpiYw===",
 ]  # fmt: skip
 FIELDS = [
-    "auth",
-    "auth",
-    "auth",
-    "Auth",
-    "AUTH",
-    "username",
-    "password",
-    "Username",
-    "email",
-    "identitytoken",
-]
-FIELDS += ["registrytoken", "identityto\u212aen", "u\u017fername", "pa\u017f\u017fword", "Identitytoken", "x"]
+    "auth", "auth", "auth", "Auth", "AUTH", "username", "password", "Username", "email", "identitytoken",
+    "registrytoken", "identityto\u212aen", "u\u017fername", "pa\u017f\u017fword", "Identitytoken", "x",
+]  # fmt: skip
 GOOD_HOSTS = [host for host in HOSTS if host.strip("-.") == host.lower() and not set(host) & set("[_\u00e9")]
 GOOD_PATHS = [
     "/team/app", "/team/app", "/team/app/deep", "/team-evil/app", "/te/app", "/library/nginx", "/app", "/v1/app",
@@ -138,10 +129,8 @@ class Generator:
         path = "/".join(parts[: self._random.randrange(len(parts) + 1)])
         if self._chance(0.1):
             path = path[:-1]
-        host += (
-            self._pick(["", "", "", "", "/v1", "/v2"])
-            if path
-            else self._pick(["", "", "", "/", "/v1/", "/v2/", "/v1"])
+        host += self._pick(
+            ["", "", "", "", "/v1", "/v2"] if path else ["", "", "", "/", "/v1/", "/v2/", "/v1"]
         )
         return self._pick(SCHEMES) + host + ("/" + path if path else "") + self._pick([""] * 8 + ["/"])
 
@@ -154,22 +143,11 @@ class Generator:
         if self._chance(0.1):  # what both readers take
             text = self._pick([text + "\n", text[:4] + "\r\n" + text[4:], text.replace("=", "=\n")])
         if self._careless and self._chance(0.2):
-            text = self._pick(
-                [
-                    text.rstrip("="),
-                    text + "=",
-                    text + "\n",
-                    text[:4] + "\r\n" + text[4:],
-                    " " + text,
-                    text + " ",
-                    text[:4] + " " + text[4:],
-                    text.replace("=", "=\n"),
-                    text + "A",
-                    base64.urlsafe_b64encode(raw).decode(),
-                    text + "\u00a0",
-                    text[:-1],
-                ]
-            )
+            text = self._pick([
+                text.rstrip("="), text + "=", text + "\n", text[:4] + "\r\n" + text[4:], " " + text, text + " ",
+                text[:4] + " " + text[4:], text.replace("=", "=\n"), text + "A",
+                base64.urlsafe_b64encode(raw).decode(), text + "\u00a0", text[:-1],
+            ])  # fmt: skip
         return text
 
     def _entry(self) -> Any:
@@ -232,21 +210,9 @@ class Generator:
         if not (self._careless and self._chance(0.1)):
             return document
         at = self._random.randrange(len(document) + 1)
-        return self._pick(
-            [
-                b"\xef\xbb\xbf" + document,
-                document[:at],
-                document + b"}",
-                document + b"\n",
-                b"",
-                document[:at] + b"\xff" + document[at:],
-                document + b"\x00",
-                document[:at] + b"," + document[at:],
-                b" \r\n\t" + document,
-                document.replace(b":", b":NaN,", 1),
-                document[:at] + b"\xe2\x82" + document[at:],
-                document[:at] + b"\\" + document[at:],
-                document + document,
-                b"\x0c" + document,
-            ]
-        )
+        return self._pick([
+            b"\xef\xbb\xbf" + document, document[:at], document + b"}", document + b"\n", b"",
+            document[:at] + b"\xff" + document[at:], document + b"\x00", document[:at] + b"," + document[at:],
+            b" \r\n\t" + document, document.replace(b":", b":NaN,", 1), document[:at] + b"\xe2\x82" + document[at:],
+            document[:at] + b"\\" + document[at:], document + document, b"\x0c" + document,
+        ])  # fmt: skip

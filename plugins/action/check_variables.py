@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
+    options_of_run,
     registered_by,
     role_variables,
     wrong_options,
@@ -67,10 +68,17 @@ class ActionModule(QuietAction):
         options = role_variables(role) if role else {}
         extra = load_extra_vars(self._loader)
         if playbook is None:
-            yield from wrong_options(options, variables, self._templar)
+            yield from wrong_options(options, f"{role}_", variables, self._templar)
             addressed = self._role_parameters()
         else:
             yield from unusable(playbook, variables, self._templar)
+            # The role, if there is one, checks its other variables itself.
+            own = {name: options[name] for name in playbook if name in options}
+            yield from wrong_options(own, f"{role}_", variables, self._templar)
+            prefix = arguments["prefix"]
+            if prefix:
+                run = options_of_run(playbook, prefix)
+                yield from wrong_options(run, prefix, variables, self._templar)
             yield from self._too_late(arguments["of_play"], extra, variables)
             addressed = extra
         known = {*options, *(playbook or ())}

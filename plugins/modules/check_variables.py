@@ -12,7 +12,8 @@ version_added: 0.1.0
 description:
   - Checks the variables of one of the collection's roles or playbooks. The roles and playbooks run it first.
   - Refuses a variable that refers to something undefined. Refuses a role's variable whose type or value does
-    not match the role's argument specification.
+    not match the role's argument specification, or that exceeds a limit of the module's option that it sets,
+    such as C(provision_retry.tries).
   - Refuses unknown variables that begin with O(prefix). For a role, these are variables given where the role
     is imported or listed. For a playbook, these are extra variables (C(-e)).
   - Refuses a variable given with the role or as an extra variable if its name resembles a known one, such as

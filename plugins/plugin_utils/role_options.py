@@ -10,17 +10,19 @@ import functools
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..module_utils.model.cluster import CLUSTER_KEYS
-from ..module_utils.model.errors import ConfigurationError
+from ..module_utils.model.errors import ConfigurationError, WrongOption
+from ..module_utils.model.limits import Limits
 from ..module_utils.runtime.yaml_text import load_yaml
 from ..module_utils.tasks.fitting import fitted
+from ..module_utils.workflows.options import run_options
 from .clusters import is_given
 from .variables import VariableError, value_of
 
-__all__ = ["known_names", "registered_by", "role_variables", "wrong_options"]
+__all__ = ["known_names", "options_of_run", "registered_by", "role_variables", "wrong_options"]
 
 _ROLES = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "roles")
 _PLAYBOOKS = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "playbooks")
@@ -63,10 +65,24 @@ def registered_by(role: str) -> set[str]:
     }
 
 
+def options_of_run(names: Iterable[str], prefix: str) -> dict[str, Mapping[str, Any]]:
+    """Return those of a playbook's variables that set an option of a module's run, with the module's spec.
+
+    :param prefix: of the variables' names, such as ``job_``.
+    """
+    options = run_options()
+    shorts = ((name, name.removeprefix(prefix)) for name in names if name.startswith(prefix))
+    return {name: options[short] for name, short in shorts if short in options}
+
+
 def wrong_options(
-    options: Mapping[str, Mapping[str, Any]], variables: Mapping[str, Any], templar: Any
+    options: Mapping[str, Mapping[str, Any]], prefix: str, variables: Mapping[str, Any], templar: Any
 ) -> Iterator[str]:
-    """Return what is wrong with a role's variables, without their values."""
+    """Return what is wrong with variables that set a module's options, without their values.
+
+    :param options: the variables with their specs.
+    :param prefix: what each name has before the module's own name of the option, such as ``provision_``.
+    """
     for name, spec in options.items():
         try:
             value = value_of(name, variables, templar)
@@ -76,9 +92,24 @@ def wrong_options(
                     raise VariableError(f"{name} is required; give it a value")
             # Clusters are checked one by one, and fail one by one, when their targets are made.
             elif spec.get("elements") != "raw":
-                fitted(name, value, spec)
+                _check(name, name.removeprefix(prefix), value, spec)
         except (VariableError, ConfigurationError) as error:
             yield str(error.message)
+
+
+def _check(name: str, option: str, value: Any, spec: Mapping[str, Any]) -> None:
+    """Check a value as the module checks its option.
+
+    :raises ConfigurationError: it has the wrong type or exceeds a limit; names the variable.
+    """
+    if spec.get("type") == "dict":
+        # A role describes no keys of a mapping.
+        spec = run_options().get(option, spec)
+    fit = fitted(name, value, spec)
+    try:
+        Limits({option: spec}).check({option: fit})
+    except WrongOption as error:
+        raise error.called({option: name}) from None
 
 
 def _text(role: str, *path: str) -> bytes:

@@ -193,8 +193,8 @@ def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"job_retry": "5"}, "retry must be a mapping with tries, delay, max_delay"),
-        ({"job_gcp": {"transport": "pigeon"}}, "gcp.transport must be one of grpc, rest"),
+        ({"job_retry": "5"}, "job_retry must be a mapping with tries, delay, max_delay"),
+        ({"job_gcp": {"transport": "pigeon"}}, "job_gcp.transport must be one of grpc, rest"),
     ],
 )
 @pytest.mark.exhaustive

@@ -137,8 +137,21 @@ def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form:
             ("node", "node_window", CANARY, "must be a number"),
             ("adapter", "adapter_all", CANARY, "must be true or false"),
             ("reconcile", "adapter_timeout", [CANARY], "must be a number"),
+            ("provision", "provision_concurrency", 0, "must be a number from 1 to 1000"),
+            ("provision", "provision_retry", {"tries": 0, "delay": 1}, ".tries must be a number from 1"),
+            ("provision", "provision_retry", {"try": CANARY}, " has the key 'try', which is not allowed"),
+            ("provision", "provision_gcp", {"endpont": CANARY}, " has the key 'endpont'"),
+            ("hosted_cluster", "hosted_cluster_retry", {"delay": -1}, ".delay must be a number of seconds"),
+            ("node", "node_attempts", "101", "must be a number from 1 to 100"),
+            ("adapter", "adapter_run", CANARY * 300, "must be a path of at most 4096 bytes"),
+            ("reconcile", "adapter_timeout", "{{ 0 - 1 }}", "must be a number of seconds above 0"),
+            ("inspect", "provision_timeout", -1, "must be a number of seconds above 0"),
+            ("inspect", "provision_show_table", "maybe", "must be true or false"),
+            ("job", "job_retry", {"tries": 0}, ".tries must be a number from 1 to 1000"),
         ],
         ("provision", "provision_show_table", "maybe", "must be true or false"),
+        ("inspect", "provision_timeout", -1, "must be a number of seconds above 0"),
+        ("job", "job_retry", {"tries": 0}, ".tries must be a number from 1 to 1000"),
     ),
 )
 def test_a_wrong_value_is_found_before_the_first_write(
@@ -146,7 +159,9 @@ def test_a_wrong_value_is_found_before_the_first_write(
 ) -> None:
     finished = world.run(playbook, {name: value})
     assert finished.code != 0
-    assert f"{name} {said}" in finished.result["msg"]
+    said = said if said.startswith((".", " ")) else f" {said}"
+    assert f"{name}{said}" in finished.result["msg"]
+    assert finished.tasks[-1].action.endswith("check_variables")
     assert CANARY not in finished.output
     assert world.nothing_was_reached()
 

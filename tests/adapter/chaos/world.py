@@ -60,7 +60,7 @@ class ChaosWorld(World):
 
     def unfinished(self) -> list[str]:
         """Of which clusters the sentinel publishes again: who is not Reconciled."""
-        items, _total = self.hyperfleet.store.select(None, [], 0, 1000)
+        items, _total = self.hyperfleet.store.select(None, True, 0, 1000)
         return [item["id"] for item in items if not _is_reconciled(item)]
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_status as task
 from tests.hyperfleet_api.integration.support import conditions, run
 from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.hyperfleet.times import format_time
+from tests.stand_ins.hyperfleet.times import format_time, system_clock
 from tests.support.processes import Ansible
 
 STATUSES = "/api/hyperfleet/v1/clusters/*/statuses"
@@ -60,7 +60,7 @@ def test_another_status_is_a_change_and_its_diff_says_which(one: HyperFleetLab) 
 
 def test_a_report_comes_after_the_one_that_the_api_holds(one: HyperFleetLab) -> None:
     """Another machine wrote the stored report, and its clock is ahead."""
-    ahead = time.time_ns() + 200 * 1_000_000_000
+    ahead = system_clock() + timedelta(seconds=200)
     body = {"adapter": "pullsecret", "observed_generation": 3, "observed_time": format_time(ahead)}
     body["conditions"] = conditions(Available="False")
     assert one.ask("PUT", "/clusters/cls-1/statuses", body)[0] == 201

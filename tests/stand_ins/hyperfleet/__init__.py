@@ -6,6 +6,5 @@
 from __future__ import annotations
 
 from .server import HyperFleetLab
-from .times import ScriptedClock
 
-__all__ = ["HyperFleetLab", "ScriptedClock"]
+__all__ = ["HyperFleetLab"]

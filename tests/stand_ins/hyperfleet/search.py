@@ -32,7 +32,7 @@ _TERM = re.compile(
     \s*(?:$|(?P<more>and\b))""".replace("VALUES", rf"{_VALUE}(?:\s*,\s*{_VALUE})*"),
     re.VERBOSE | re.IGNORECASE,
 )
-_COLUMNS = ("id", "name", "kind", "generation", "created_by", "updated_by")
+_COLUMNS = ("id", "name", "generation")
 _KEY = re.compile(r"[a-z0-9_]+")
 
 

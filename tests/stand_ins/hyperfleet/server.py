@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
+import uuid
 from collections.abc import Coroutine
-from email.utils import formatdate
+from email.utils import format_datetime
 from typing import Any
 
 from tests.stand_ins.http_server import Answer, Request, Response, Server
@@ -19,8 +19,8 @@ from tests.stand_ins.rules import CallLog, RuleTable
 from .api import Api, Options
 from .faults import Call, Fault
 from .problems import ApiError
-from .store import PREFIX, Store, uuid7
-from .times import Clock, ScriptedClock, format_time
+from .store import PREFIX, Store
+from .times import Clock, format_time, system_clock
 
 __all__ = ["HyperFleetLab"]
 
@@ -28,11 +28,10 @@ __all__ = ["HyperFleetLab"]
 class HyperFleetLab(Lab):
     """The stand-in; ``url`` is `http://127.0.0.1:port`, without a path.
 
-    :param clock: nanoseconds since the epoch.
     :param options: the fields of `Options` (required_adapters, tokens, required_headers, flavour, ...).
     """
 
-    def __init__(self, *, clock: Clock = time.time_ns, **options: Any) -> None:
+    def __init__(self, *, clock: Clock = system_clock, **options: Any) -> None:
         self.options = Options(**options)
         self.clock = clock
         self.store = Store(clock, self.options.required_adapters)
@@ -67,8 +66,8 @@ class HyperFleetLab(Lab):
             return problem.status, self._problem(problem, request.path)
 
     def _problem(self, problem: ApiError, path: str, status: int | None = None) -> dict[str, Any]:
-        now = self.clock()
-        return problem.body(instance=path, timestamp=format_time(now), trace_id=uuid7(now), status=status)
+        now, trace = format_time(self.clock()), str(uuid.uuid4())
+        return problem.body(instance=path, timestamp=now, trace_id=trace, status=status)
 
     def _serve(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
         if request.path.startswith("/_lab/"):
@@ -99,7 +98,5 @@ class HyperFleetLab(Lab):
     def _recorded(self, request: Request, answer: Answer) -> Answer:
         self.calls.add(Call(request.method, request.path, request.query_string, answer.code if answer else 0))
         if answer:
-            # By the stand-in's clock; a script is for what the recorded answers tell.
-            now = time.time() if isinstance(self.clock, ScriptedClock) else self.clock() / 1e9
-            answer.headers = {"Date": formatdate(now, usegmt=True)}
+            answer.headers = {"Date": format_datetime(self.clock(), usegmt=True)}
         return answer

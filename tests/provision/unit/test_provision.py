@@ -260,7 +260,9 @@ def test_a_restore_in_check_mode_reads_the_version_that_would_be_restored() -> N
     cluster = {**CLUSTER, "restore_version": "3"}
     stored = {"targets": [{"id": "cls-1", "place": PLACE, "changed": True, "version": None}]}
     (target,) = kubernetes_targets([cluster], stored)
-    assert target["source"]["gcp"]["version"] == "3"
+    (layer,) = target["layers"]
+    assert layer["source"]["gcp"]["version"] == "3"
+    assert "source" not in target
 
 
 def test_a_step_that_ended_early_is_quoted() -> None:

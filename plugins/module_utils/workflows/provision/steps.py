@@ -57,7 +57,11 @@ def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[s
     if not version:
         return {**target, **_document(cluster)}
     kind, reference = version_reference(secret, options_of(cluster, "store"), str(version))
-    return {**target, "source": {kind.NAME: reference}}
+    source = {kind.NAME: reference}
+    if not stored.get("version"):
+        # The new version has no number yet, and the number of the restored one must not decide which is newer.
+        return {**target, "layers": [{"name": f"version {version}", "source": source}]}
+    return {**target, "source": source}
 
 
 def to_inspect(cluster: Cluster) -> dict[str, Any]:

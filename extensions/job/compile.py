@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once during the image build: unpacks its wheels, compiles the program and what it loads, and deletes
-the rest, including itself.
+"""Runs once during the image build: unpacks the wheels, compiles the program and all modules that it loads, and
+deletes the rest, including itself.
 
-Time stamps are not used: an image's files may get others, and an outdated file would be compiled in memory at
-each start, because the root is read-only.
+The compiled files do not depend on time stamps, because an image tool may change those. Python would then compile
+the files in memory at each start, because the root is read-only.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ sys.path.insert(0, HERE)
 
 
 def unpack() -> None:
-    """Unpack a wheel, which is an archive. There may be one per architecture; compiled files have it in their
-    name.
+    """Unpack the wheels, which are archives. There may be one wheel per architecture, because the names of
+    compiled files contain the architecture.
     """
     import zipfile
 
@@ -38,7 +38,7 @@ def unpack() -> None:
 
 
 def load_all() -> None:
-    """Load everything that the program loads in its life."""
+    """Load all modules that the program ever loads."""
     import encodings.ascii
     import encodings.idna
     import encodings.latin_1
@@ -54,7 +54,7 @@ def load_all() -> None:
 
 
 def compile_all() -> None:
-    """Write the compiled files; those of the program's own start stand beside it."""
+    """Write the compiled files. The one of ``main.py`` is ``main.pyc`` in the same directory."""
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for module in list(sys.modules.values()):
         source = getattr(module, "__file__", None)
@@ -65,7 +65,7 @@ def compile_all() -> None:
 
 
 def remove_others() -> None:
-    """Delete the parts of the collection that are not loaded, such as other modules'."""
+    """Delete the files of the collection that the program does not load."""
     needed = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     for directory, dummy, files in os.walk(os.path.join(HERE, "ansible_collections"), topdown=False):
         for name in files:
@@ -77,7 +77,7 @@ def remove_others() -> None:
 
 
 def open_to_all() -> None:
-    """Make files readable for all: a checkout may be private, and the image keeps its modes."""
+    """Make all files readable for everyone: a checkout may be private, and the image keeps its modes."""
     for directory, dummy, files in os.walk(HERE):
         for path in (directory, *(os.path.join(directory, name) for name in files)):
             mode = stat.S_IMODE(os.stat(path).st_mode)

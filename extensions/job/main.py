@@ -17,7 +17,7 @@ def main() -> int:
     # A container's first process ignores a signal without a handler, so signals are blocked until the program
     # handles them.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
-    # It ends before there is garbage worth collecting.
+    # The program ends before garbage collection would be useful.
     gc.disable()
     # Isolated Python does not search this directory or the working directory by itself.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))

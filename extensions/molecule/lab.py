@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A scenario's nodes: ``up DIRECTORY`` starts three and writes the inventory there, ``down`` stops them."""
+"""Nodes for a Molecule scenario: ``up DIRECTORY`` starts three and writes their inventory there; ``down DIRECTORY``
+removes them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.lab.nodes import needs, write_inventory  # noqa: E402 - the path comes first
+from tests.lab.nodes import needs, write_inventory  # noqa: E402 - needs sys.path
 from tests.lab.nodes.lab import NodeLab, claim, sweep  # noqa: E402
 from tests.lab.nodes.rootfs import rootfs  # noqa: E402
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once during the image build: compiles the program and all of Python that it ever loads.
+"""Runs once during the image build: compiles the program and all Python modules that it ever loads.
 
-Time stamps are not used: an image's files may get others, and an outdated file would be compiled in memory at
-each start, because the root is read-only.
+The compiled files do not depend on time stamps, because an image tool may change those. Python would then compile
+the files in memory at each start, because the root is read-only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, HERE)
 
 
 def load_all() -> None:
-    """Load everything that the program loads in its life, including the first restart and the first warning."""
+    """Load all modules that the program ever loads, including those for a restart and for a warning."""
     import queue
     import ssl
 
@@ -37,7 +37,7 @@ def load_all() -> None:
 
 
 def compile_all() -> None:
-    """Write the compiled files; those of the program's own start stand beside it."""
+    """Write the compiled files. The one of ``main.py`` is ``main.pyc`` in the same directory."""
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for module in list(sys.modules.values()):
         source = getattr(module, "__file__", None)

@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 
 __all__ = ["MonitoringServer"]
 
-_LOGGER = logging.getLogger("hyperfleet.pull_secret.surface")
+_LOGGER = logging.getLogger("hyperfleet.pull_secret.monitoring")
 # Seconds to finish responses at the end.
 _LEAVE = 1.0
 _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -51,7 +51,7 @@ class MonitoringServer:
         application.router.add_get("/healthz", self._healthz)
         application.router.add_get("/readyz", self._readyz)
         application.router.add_get("/metrics", self._metrics)
-        # No access log for each probe; and slow readers do not delay the end of the process.
+        # Probes need no access log, and slow readers must not delay the end of the process.
         self._runner = web.AppRunner(
             application,
             access_log=None,

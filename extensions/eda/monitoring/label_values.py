@@ -4,8 +4,8 @@
 
 """Restricts the values of labels. Pure.
 
-Many counted values come from others: a pod's termination message, an event's type. Each new value of a label
-is a series that Prometheus stores. So only known values, or a limited number of valid ones, are accepted.
+Many counted values come from other programs: a pod's termination message, an event's type. Prometheus stores a
+series for each new value of a label. So only known values, or a limited number of valid ones, are accepted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def cluster_label(value: Any) -> str:
 
 
 def bounded_number(value: Any, most: float) -> float | None:
-    """Return a number from 0 to ``most``, or None: a wrong number would spoil a counter for good."""
+    """Return a number from 0 to ``most``, or None, because a counter cannot be corrected."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     # A huge int has no float, but the comparison is exact.

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source's log in the form of the adapter contract: one JSON object a line. No line is about one cluster.
+"""The event source's log in the form of the adapter contract: one JSON object per line, none about one cluster.
 
-ansible-rulebook gives the root logger a handler and the level WARNING. Only the loggers below
-``hyperfleet.pull_secret`` are ours to change: in JSON they get a handler of their own and do not reach its
-handler; as text they do, at our level.
+ansible-rulebook sets a handler and the level WARNING on the root logger. This module changes only the loggers
+below ``hyperfleet.pull_secret``. For JSON, they get their own handler, and do not propagate to the root logger.
+For text, they propagate to it, with the configured level.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ _LONGEST = 4000
 
 
 class _JsonFormatter(logging.Formatter):
-    """A record as a line of JSON. Of an exception only its type and place: its text could hold a value."""
+    """Formats a record as a line of JSON. An exception's text could contain a secret, so only its type and place
+    are logged.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without its end."""
+        """Return the line, without a newline."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         line: dict[str, Any] = {
             "timestamp": f"{stamp}.{int(record.created % 1 * 1000):03d}Z",
@@ -82,7 +84,7 @@ def configure_logging(
 
 
 def _level(number: int) -> str:
-    """The adapter contract's name of a level: ``warn``, and nothing above ``error``."""
+    """Return the adapter contract's name of a level: ``warn``, and nothing above ``error``."""
     fitting = [name for name, least in _LEVELS.items() if number >= least]
     return fitting[-1] if fitting else "debug"
 

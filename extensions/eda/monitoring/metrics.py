@@ -22,14 +22,14 @@ __all__ = ["CLUSTERS", "GARBAGE", "AdapterMetrics"]
 
 # Maximum values of the optional label cluster_id; later ones are "other".
 CLUSTERS = 10_000
-# What becomes of a message that is no event.
+# The result of a message that is not an event.
 GARBAGE = "garbage"
 _JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
 _RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
 _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _RETRIES = (0, 1, 2, 3, 5, 10, 20, 50)
-# A series that starts with its first count has no rate: no rule would see a first error, no panel a first
-# Secret.
+# A series that starts with its first count has no rate: no rule would detect the first error, and no panel
+# would show the first Secret. So these series start at 0.
 _EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
 _ERRORS = ("401", "403", "500", "503", "504", "none")
 _USUAL = {
@@ -229,7 +229,7 @@ class AdapterMetrics:
 
 
 def _add(metric: Counter, by: tuple[str, ...], number: int) -> None:
-    # The library refuses labels() of a metric without any.
+    # The library refuses labels() for a metric without labels.
     (metric.labels(*by) if by else metric).inc(number)
 
 

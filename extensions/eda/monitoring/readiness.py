@@ -28,7 +28,7 @@ class Readiness:
     run_begins: list[float] = field(default_factory=list)
 
     def run_ended(self, now: float, seconds: float) -> None:
-        """A run of this duration has ended: remove the start that fits best."""
+        """A run of this duration has ended. Remove the start that is nearest to its own."""
         if self.run_begins:
             self.run_begins.remove(min(self.run_begins, key=lambda begun: abs(now - seconds - begun)))
 

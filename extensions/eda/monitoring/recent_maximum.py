@@ -69,7 +69,7 @@ class RecentMaximum:
         return [family]
 
     def _drop_old(self, values: deque[tuple[float, float]]) -> None:
-        # Also if nobody ever collects.
+        # Even if the metric is never collected.
         oldest = self._clock() - WINDOW
         while values and values[0][0] < oldest:
             values.popleft()

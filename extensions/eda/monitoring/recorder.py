@@ -48,7 +48,7 @@ class MonitoringRecorder(ActivityRecorder):
         self.state = Readiness(hung_after=hung_after)
         self._events = LimitedLabels(_KINDS)
         self._garbage = LimitedLabels(_KINDS)
-        # Before the first run, rules count from the start.
+        # Before the first run, alerting rules count from the start of the process.
         self.metrics.last_run.set_to_current_time()
 
     def configured(self, loaded: bool = True) -> None:

@@ -26,7 +26,7 @@ __all__ = [
 
 # The outcomes of a cluster in a run.
 OUTCOMES = ("reported", "discarded", "gone", "failed")
-# The name of the label's value, by the result's own word.
+# The label's value for each outcome of a report.
 REPORTS = {"accepted": "success", "discarded": "discarded", "failed": "failure"}
 RESULTS = ("success", "failure")
 # Status codes that the Job retries.
@@ -34,7 +34,7 @@ _RETRIED = frozenset({"408", "429", "500", "502", "503", "504", "none"})
 # Upper limits for a Job: a day, and more requests than it ever sends.
 _SECONDS = 86400.0
 _CALLS = 100_000
-# Of one termination message, which has 4096 bytes.
+# Maximum number of counts in one termination message, which has 4096 bytes.
 _ENTRIES = 64
 
 

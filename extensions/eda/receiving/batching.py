@@ -146,7 +146,7 @@ class BatchQueue:
                 continue
             one.after = now + min(_FIRST_PAUSE * 2.0 ** min(one.tries - 1, 30), _LONGEST_PAUSE)
             if newer is not None:
-                # A new event came meanwhile; its message covers both.
+                # A new event arrived during the run, and its message is for both.
                 tokens += [one.token] if one.token is not None and newer.token is not None else []
                 one.token = newer.token if newer.token is not None else one.token
                 one.traceparent = newer.traceparent or one.traceparent

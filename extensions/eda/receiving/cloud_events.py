@@ -104,7 +104,7 @@ def _event(document: Any, headers: Mapping[str, Any]) -> Event:
     if "data" in document or "data_base64" in document or "specversion" in document:
         data, envelope = _data(document), document
     elif any(name.startswith(_PREFIXES) for name in headers):
-        # Without a mark of binary mode, an `id` would be that of an event without data.
+        # Without a header of binary mode, `id` would be the id of an event without data.
         data, envelope = document, {}
     else:
         raise _Garbage("no_data")
@@ -143,7 +143,7 @@ def _values(envelope: Mapping[str, Any], headers: Mapping[str, Any], name: str) 
     """Return an attribute's values from the envelope and the headers, in this order."""
     found = [envelope.get(name), *(headers.get(prefix + name) for prefix in _PREFIXES)]
     if name == "traceparent":
-        # The transport's own header, which every tracing library sets.
+        # The transport's own header, which all tracing libraries set.
         found.append(headers.get(name))
     for value in found:
         if isinstance(value, bytes):

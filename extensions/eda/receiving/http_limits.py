@@ -4,8 +4,8 @@
 
 """Limits for a small aiohttp server: connections, and the time until a request's head is complete.
 
-aiohttp itself bounds neither how many connect nor how long a first head may take, keeps an idle connection
-for an hour, and logs what it cannot read, which may be a token.
+aiohttp itself limits neither the number of connections nor the time for the first head. It keeps an idle
+connection for an hour, and logs requests that it cannot parse, which may contain a token.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 """Runs one playbook after the other: puts an event, and waits for the end of the run.
 
-ansible-rulebook accepts an event without a promise, and nobody tells a source how a playbook ended. So the
-run itself shows its start (a lock) and its end (a file).
+ansible-rulebook does not report to a source whether a playbook started, or how it ended. So the run itself
+shows its start (a lock) and its end (a file).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class PlaybookRuns:
             await self._put(batch, directory)
             result = await self._end(directory)
         except BaseException:
-            # Otherwise it would be reported as a run that never ends.
+            # Otherwise the metrics would count a run that never ends.
             self._recorder.run_ended(None, time.monotonic() - begun)
             raise
         directory.remove()
@@ -112,7 +112,7 @@ class PlaybookRuns:
                 return result
             now = time.monotonic()
             if now - probed < _LOCK_PROBE_SECONDS:
-                # Not more often: a check takes the lock for an instant, and a run could find it taken.
+                # A check takes the lock for an instant, and a run could find it locked. So checks are rare.
                 await asyncio.sleep(self._look)
                 continue
             probed = now
@@ -127,7 +127,7 @@ class PlaybookRuns:
                     LOGGER.error("a run ended without a result; its clusters go into the next run")
                 return result
             elif self._busy():
-                # Most likely with this run, which may fail before its first step.
+                # The engine is most likely busy with this run, which may fail before its first step.
                 idle, start = None, min(start, _IDLE_AFTER_WORK_SECONDS)
             else:
                 idle = idle or now

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The loop of the event source: receives messages, runs batches, acknowledges messages after their run."""
+"""The loop of the event source: receives messages, runs batches, and acknowledges messages after their run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Receiver"]
 _ORPHAN_POLL_SECONDS = 0.5
 # The results of a message's clusters.
 _SUCCESS, _FAILURE, _GARBAGE = "success", "failure", "garbage"
-# The kind of failure of clusters that a run did not begin, because it was stopped before.
+# The kind of failure of a cluster that a run did not begin, because the run was stopped.
 _STOPPED = "stopped"
 
 

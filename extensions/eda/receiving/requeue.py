@@ -5,8 +5,8 @@
 """Schedules clusters without an event: a Job runs, waits or failed, a removal continues, or a service did not
 answer.
 
-The run's result has the seconds (``again``). While runs find the same, the pauses double, up to a minute:
-more runs would not make it faster. Pure.
+A run's result has the seconds until the next run (``again``). While the results of runs are the same, the
+pauses double, up to a minute, because more runs would not help. Pure.
 """
 
 from __future__ import annotations

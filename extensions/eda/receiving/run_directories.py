@@ -4,9 +4,9 @@
 
 """A private directory for each run, shared by the run and this process.
 
-``lock`` exists from the beginning. The run holds it (flock) from its first step to its last, and the system
-releases it however the run ends. ``result.json`` appears before that. ``run.json`` is the request. A run that
-finds no ``lock`` was given up, and ends.
+``run.json`` is the request. ``lock`` exists from the beginning. The run locks it (flock) from its first step to
+its last, and the kernel releases it even if the run is killed. The run writes ``result.json`` before that. A run
+without ``lock`` has been given up, and ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VERSION = 1
 
 
 def default_base() -> Path:
-    """Return a directory in memory if the system has one for this user, or the directory for temporary files."""
+    """Return a directory in memory if the system has one for this user, or one for temporary files."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     return Path(runtime or tempfile.gettempdir()) / f"hyperfleet-adapter-{os.geteuid()}"
 
@@ -86,7 +86,7 @@ class RunDirectory:
         """Remove it unless the run is working; return whether it is gone."""
         with self._free() as free:
             if free:
-                # A run that waits for the open lock finds that the file has no name any more.
+                # A run that has opened the lock and waits for it then sees that the file has been deleted.
                 shutil.rmtree(self.path, ignore_errors=True)
             return free
 
@@ -189,12 +189,12 @@ class RunDirectories:
     def close(self) -> None:
         """End: a working run keeps its directory until this process ends, or the next one begins."""
         if not self._empty():
-            # Before it ends, ansible-rulebook waits for the playbooks that it began.
+            # Before ansible-rulebook ends, it waits for the playbooks that it started.
             atexit.register(self._empty)
         self._owner.close()
 
     def _empty(self) -> bool:
-        """Remove the directories of finished runs; return whether these were all."""
+        """Remove the directories of finished runs; return whether no run is left."""
         with suppress(OSError):
             runs = [RunDirectory(one) for one in self._own.iterdir() if one.is_dir()]
             if [run for run in runs if not run.remove()]:

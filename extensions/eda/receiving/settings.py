@@ -92,7 +92,7 @@ def _load(path: Any) -> AdapterConfig:
     if not isinstance(path, str):
         raise ConfigurationError("adapter_config must be a path")
     if not path.startswith("/"):
-        # Found here, instead of by each run.
+        # Checked here, so that not every run fails.
         raise ConfigurationError(
             "adapter_config must be an absolute path", "playbooks run in another directory"
         )
@@ -149,7 +149,7 @@ def _described(broker: BrokerSettings) -> dict[str, Any]:
     options["project_id"] = options.get("project")
     options["listen"] = f"{broker.listen_address}:{broker.listen_port}"
     if options.get("queue"):
-        # The full name.
+        # `queue` is the full name.
         options["subscription"] = options["subscription"] if options["type"] != "rabbitmq" else None
     return options
 

@@ -40,7 +40,7 @@ __all__ = ["Accesses"]
 
 
 class Reader(Protocol):
-    """An API server that can be read."""
+    """Reads from an API server."""
 
     async def read(self, path: str) -> Any:
         """Return the response to a GET of a path."""

@@ -5,8 +5,8 @@
 """Lists and watches one Secret without its content.
 
 SecretReader requests a Table without objects (``includeObject=None``), as ``kubectl get`` does: the server
-sends names, types and resourceVersions. Values stay there, and so do annotations, in which ``kubectl apply``
-leaves the values a second time; PartialObjectMetadata would include those.
+sends names, types and resourceVersions, but neither values nor annotations. ``kubectl apply`` copies the values
+into an annotation, which PartialObjectMetadata would include.
 """
 
 from __future__ import annotations
@@ -53,15 +53,14 @@ _TABLE = f"{_JSON};as=Table;g=meta.k8s.io;v=v1"
 # Seconds for a complete response, and for the beginning of a watch.
 _CALL = 20.0
 _BEGUN = 20.0
-# Concurrent calls and handshakes: the start of a fleet is work for both sides.
+# Concurrent calls and handshakes, because the start of thousands of watches is work for both sides.
 _AT_ONCE = 64
 # Bytes of a response: a table of one Secret has some hundred, a Secret at most 1.5 MiB.
 _LARGEST_TABLE = 256 * 1024
 _LARGEST = 8 * 1024 * 1024
 _LONGEST_LINE = 128 * 1024
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
-# Events of one watch after which it pauses for this number of seconds: 200 a second are more than anybody
-# needs.
+# After _BURST events, a watch pauses for _REST seconds: 200 events per second are enough.
 _BURST = 10
 _REST = 0.05
 # Addresses of servers that do not answer; a tenant's kubeconfig may have a new one each time.
@@ -81,7 +80,7 @@ class WatchFailed(Exception):
 
 
 class WatchRefused(WatchFailed):
-    """A person must act first: 401, 403, or not such a server."""
+    """A person must act first: 401, 403, or the server is not a Kubernetes API server."""
 
 
 class Nonsense(WatchRefused):
@@ -116,7 +115,7 @@ class ApiServers:
         """:raises ConfigurationError: a package for watches is missing."""
         load_http_library()
         self.silence = silence
-        # A server that did not answer the last time waits with others like it, and delays nobody else.
+        # Servers that did not answer their last call have separate slots, so they do not delay the others.
         self._silent: set[str] = set()
         self._slots = {silent: asyncio.Semaphore(_AT_ONCE) for silent in (False, True)}
 
@@ -170,8 +169,8 @@ class SecretReader:
             listed = await self._table(_path(secret), {"fieldSelector": _selector(secret)})
             if not listed["rows"]:
                 return Found("", listed["version"])
-            # A list as a table has no versions of its rows. A change between both requests appears twice:
-            # here and in the watch, whose version tells them apart.
+            # A list as a Table has no versions of its rows. A change between both requests appears twice, here and
+            # in the watch, with the same version.
             try:
                 one = await self._table(f"{_path(secret)}/{quote(secret.name, safe='')}", {})
             except WatchFailed as error:
@@ -259,7 +258,7 @@ async def _events(answer: WatchAnswer) -> AsyncIterator[tuple[str, str]]:
         yield kind, _version(content)["version"]
         count += 1
         if count % _BURST == 0:
-            # Buffered data come without a pause, and all other tasks wait for this thread.
+            # Buffered data arrive without a pause, and all other tasks wait for this thread.
             await asyncio.sleep(_REST)
 
 
@@ -272,7 +271,7 @@ def _version(table: Any) -> dict[str, Any]:
     if isinstance(table, dict) and table.get("kind") == "Table":
         metadata = table.get("metadata")
         version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-    # It will be in events and in URLs.
+    # The version will be part of events and URLs.
     if not isinstance(version, str) or not (version.isascii() and version.isalnum() and len(version) <= 64):
         raise WatchRefused(406)
     return {"version": version, "rows": table.get("rows")}

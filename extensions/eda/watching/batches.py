@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collects changes into few events: the next batch grows while one is taken, and while a playbook runs.
+"""Collects changes into few events: a batch grows until the queue accepts it, and while a playbook runs.
 
-There is one playbook at a time, so slow clusters must not delay others. Three kinds of clusters have separate
-events: changed ones, rechecked ones, and a few at a time of those whose API server does not answer. At least
-every second event is of changed clusters.
+Only one playbook runs at a time, so slow clusters must not delay others. Three kinds of clusters have separate
+events: changed ones, rechecked ones, and (a few at a time) those whose Secrets cannot be watched now. At least
+every second event is for changed clusters, if there are any.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ __all__ = ["Batches", "Queue", "engine_is_busy"]
 # playbook may be running.
 _LOOK = 0.25
 _LONGEST = 300.0
-# Failing clusters in one event: no more than a run handles at once, because each may take its time limit.
+# Maximum number of failing clusters in one event. A run handles this number concurrently, and each cluster may
+# use all of its time limit.
 _FEW = 16
 
 
@@ -34,7 +35,7 @@ class Queue(Protocol):
     """The queue that ansible-rulebook passes to a source."""
 
     async def put(self, data: Any) -> None:
-        """Waits while the engine accepts nothing."""
+        """Put an event; wait while the queue is full."""
 
 
 def _nothing(unused_clusters: list[str]) -> list[dict[str, Any]]:
@@ -54,13 +55,13 @@ class Batches:
         self._delay = delay
         self._most = most
         self._busy = busy
-        # Returns the entries of clusters, as the list has them when the event is put.
+        # Returns the current entries of clusters in the list.
         self.describe: Callable[[list[str]], list[dict[str, Any]]] = _nothing
-        # Returns the clusters of which something cannot be watched now.
+        # Returns the clusters with a Secret that cannot be watched now.
         self.troubled: Callable[[], Collection[str]] = frozenset
         self._clusters: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._problems: dict[tuple[Named, str], dict[str, Any]] = {}
-        # Whether the last event was of clusters that changed.
+        # Whether the last event was for changed clusters.
         self._changed_last = False
         self._some = asyncio.Event()
 
@@ -111,7 +112,7 @@ class Batches:
             await asyncio.sleep(_LOOK)
 
     def _take(self) -> list[dict[str, Any]]:
-        """The events to put now."""
+        """Return the events to put now."""
         events: list[dict[str, Any]] = []
         if self._problems:
             events.append({"kubernetes_secret": {"problems": list(self._problems.values())}})

@@ -32,9 +32,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yam
 __all__ = ["Listed", "check_clusters", "parse_cluster_list", "parse_clusters"]
 
 _ADDITIONAL = "additional-pull-secret"
-# Maximum values in a file: enough for thirty thousand clusters.
+# Maximum number of values in a file: enough for thirty thousand clusters.
 _MOST = 1_000_000
-# The playbook's options beside the list, for all its clusters.
+# The playbook's options beside the list, which apply to all its clusters.
 _COMMON = (
     "state",
     "management_context",
@@ -61,7 +61,7 @@ _COMMON = (
     "kubelet_dir",
     "rollout_timeout",
 )
-# All clusters wait for the end of a run, so the rulebook sets how long to wait for nodes.
+# All clusters wait for the end of a run, so the rulebook, not an entry, limits the wait for nodes.
 _NOT_OURS = ("wait", "rollout_timeout")
 
 
@@ -130,7 +130,7 @@ def parse_clusters(
             complaints.append(error.message)
         except RecursionError:
             complaints.append(f"{where}: it is nested too deeply")
-    # As in the role: it is unknown which of them is meant.
+    # As in the role: it is unknown which entry is the right one.
     often = {cluster: count for cluster, count in Counter(one.cluster for one in read).items() if count > 1}
     complaints += [
         f"cluster {cluster}: {count} entries have this cluster_id; all of them are ignored"
@@ -170,7 +170,7 @@ def _read(
 
 
 def _is_given(value: Any) -> bool:
-    """An empty value is no value."""
+    """Return whether the option is set; an empty value does not count."""
     return value is not None and value != ""
 
 
@@ -210,7 +210,7 @@ def _hosted(entry: Mapping[str, Any], where: str, default: ServerOptions) -> lis
     management = _other(entry, "management", where, default) or default
     original, kubeconfig = (_mapping(entry, name, where) for name in ("original", "hosted_kubeconfig_secret"))
     hosted = _other(entry, "hosted", where, default)
-    # Without the control plane the original is unknown. An absent cluster does not need it.
+    # Without the control plane's namespace the original is unknown. A cluster with state=absent does not need it.
     absent = entry.get("state") == "absent"
     if control_plane is None and not ((original or absent) and (hosted or kubeconfig)):
         raise ConfigurationError(f"{where}: control_plane_namespace is missing")

@@ -54,10 +54,10 @@ class Fleet:
         batches.troubled = self._in_trouble
         self._recheck = Recheck(settings.resync)
         self._tasks: dict[Watched, asyncio.Task[None]] = {}
-        # What has been listed once, and what cannot be watched now.
+        # The Secrets that have been listed once, and those that cannot be watched now.
         self._listed: set[Watched] = set()
         self._troubled: set[Watched] = set()
-        # The last content of the file, and what was wrong with it.
+        # The file's state when it was last read, and what was wrong with it.
         self._signature: tuple[int, ...] | None = None
         self._complaint: str | None = None
 
@@ -92,7 +92,7 @@ class Fleet:
             text = (await asyncio.to_thread(read_regular, path))[0]
             found = await asyncio.to_thread(parse_cluster_list, text, path, self._settings.default)
         except OSError as error:
-            # It may be being replaced just now.
+            # The file may be in the middle of a replacement, so try again.
             self._complain(f"{shown_path(path)} cannot be read: {error.strerror or type(error).__name__}")
         except ConfigurationError as error:
             self._signature = signature
@@ -138,7 +138,7 @@ class Fleet:
         self._recheck.keep_only(self._ids())
         for watched, concerned in clusters.items():
             if watched in former:
-                # Its watch continues, and does not report a new cluster.
+                # The watch continues, and does not report clusters that are new to it.
                 self._batches.add(sorted(concerned - former[watched]))
                 continue
             watch = Watch(
@@ -169,7 +169,7 @@ class Fleet:
         self._batches.problem(concerned, secret, text)
         if text is None:
             self._troubled.discard(watched)
-            # Work that was done meanwhile has most likely failed.
+            # Runs during the failure have most likely failed too.
             self._batches.add(concerned)
         else:
             self._troubled.add(watched)

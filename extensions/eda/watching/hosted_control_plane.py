@@ -36,7 +36,7 @@ async def kubeconfig_secret(read: Read, namespace: str, plane: str | None) -> tu
 
 
 def field_of(found: Any, *names: str) -> Any:
-    """Return a nested field, None if it does not exist."""
+    """Return a nested field; None if it does not exist."""
     for name in names:
         found = found.get(name) if isinstance(found, Mapping) else None
     return found

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Schedules another look some time after a change: its run may have failed, or nodes were not ready.
+"""Schedules repeated runs for a changed cluster: its run may have failed, or nodes may not have been ready.
 
-The next run does what an earlier one did not finish; the event source does not learn how a run ended.
+The event source does not learn how a run ended. A later run finishes the work of an earlier one.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Callable
 
 __all__ = ["Recheck"]
 
-# Seconds after a change; doubled each time while they are less than the time to resync.
+# Seconds from a change to the first recheck. The interval doubles while it is less than the resync interval.
 _FIRST = 15.0
 
 
 class Recheck:
-    """When to process which cluster again.
+    """The times at which clusters are due again.
 
-    :param most: seconds between two resyncs of all clusters; 0: never, and no rechecks either.
+    :param most: seconds between two resyncs of all clusters; 0 disables resyncs and rechecks.
     """
 
     def __init__(self, most: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._clock = clock
-        # Cluster to the time of the next look, and the seconds before it.
+        # Cluster to the time of the next recheck, and the interval before it.
         self._next: dict[str, tuple[float, float]] = {}
 
     def changed(self, clusters: Iterable[str]) -> None:
-        """Start again with these clusters."""
+        """Schedule these clusters with the first interval."""
         if self._most >= _FIRST:
             self._next.update(dict.fromkeys(clusters, (self._clock() + _FIRST, _FIRST)))
 

@@ -38,9 +38,9 @@ Clusters = dict["Watched", frozenset[str]]
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """One user of one API server. Secrets are named by their files; no field is a secret.
+    """One user of one API server. Credentials are in files; no field is a secret.
 
-    The default of a None field is K8S_AUTH_*.
+    The variables ``K8S_AUTH_*`` are the defaults of fields that are None.
     """
 
     kubeconfig: str | None = None
@@ -172,7 +172,7 @@ def _number(value: Any, where: str, default: float, least: float, most: float) -
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = least - 1
-    # NaN is neither.
+    # Both comparisons are false for NaN.
     if isinstance(value, bool) or not least <= number <= most:
         raise ConfigurationError(f"{where} must be a number from {least} to {most}")
     return number

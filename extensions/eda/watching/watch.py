@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Watches one Secret for as long as the process lives, whatever the server does."""
+"""Watches one Secret until the process ends, and continues after all errors of the server."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ __all__ = ["LOGGER", "Pauses", "Watch"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
 
-# Failures in a row before a report and a new list: usually the next attempt succeeds.
+# Consecutive failures before a report and a new list: usually the next attempt succeeds.
 _REPORTED = 3
-# Seconds after which a watch counts as working, and how many in a row may end earlier before growing pauses,
-# whatever the server sent.
+# Seconds after which a watch counts as working, and how many consecutive watches may end earlier before the
+# pauses grow.
 _LIVED = 10.0
 _SHORT = 5
 
 
 class Pauses:
-    """Seconds before the next attempt, each drawn from half to one and a half times the given."""
+    """Returns the seconds before the next attempt, with a random factor from 0.5 to 1.5."""
 
     def __init__(self, first: float = 0.5, most: float = 30.0, refused: float = 60.0) -> None:
         self._first, self._most, self._refused = first, most, refused
@@ -68,10 +68,12 @@ class Pauses:
 
 
 class Watch:
-    """``changed(secret, kind, resourceVersion)`` is called for each change; with Nones if it does not exist
-    at the first list.
+    """Watches one Secret, and reports by callbacks.
 
-    ``trouble(secret, text)`` is called for a longer failure, with ``None`` when it works again.
+    :param changed: called with (secret, kind, resourceVersion) for each change. Kind and resourceVersion are None
+        if the Secret does not exist at the first list.
+    :param trouble: called with (secret, text) for a persistent failure. The text is None when the watch works
+        again.
     """
 
     def __init__(
@@ -92,14 +94,14 @@ class Watch:
         self._pauses = pauses
         # The Secret's version when last seen: "" is absent, None is never.
         self._seen: str | None = None
-        # The version to watch from; None: list.
+        # The version from which to watch; None: list first.
         self._at: str | None = None
         self._failures = 0
         self._short = 0
         self._mended: set[int] = set()
         self._reported: str | None = None
         self._used: Access | None = None
-        # Since when the server has been sending, in monotonic time.
+        # When the current watch began, in monotonic time.
         self._opened: float | None = None
 
     async def run(self) -> None:
@@ -167,7 +169,7 @@ class Watch:
             )
 
     def _event(self, kind: str, version: str) -> None:
-        # Known changes come again after a list.
+        # After a list, the watch repeats known changes.
         if kind == "DELETED":
             if self._seen:
                 self._seen = ""
@@ -177,7 +179,9 @@ class Watch:
             self._changed(self.secret, kind, version)
 
     def _mends(self, error: Exception | None) -> bool:
-        """Do what most often helps, once until it works again; return whether it was done."""
+        """Do what most often repairs this error, but only once until the watch works again; return whether it was
+        done.
+        """
         if not isinstance(error, (WatchExpired, WatchRefused)) or error.status not in (401, 410):
             return False
         if isinstance(error, WatchExpired):

@@ -13,62 +13,69 @@ from typing import Any
 
 DOCUMENTATION = r"""
 ---
-short_description: Receive HyperFleet's cluster events, and have one playbook run for many of them
+short_description: Receive HyperFleet's cluster events, and run one playbook for many of them
 description:
-  - Receives CloudEvents from RabbitMQ, Google Cloud Pub/Sub or by HTTP, as the HyperFleet sentinel publishes
-    them. Of an event only the cluster's id is used (C(data.id)); any type, a missing C(time), a missing
-    content type and further fields are taken. What names no cluster is counted, logged and acknowledged.
-  - Events are collected by cluster into batches. One run is asked for a batch, and the next one when it has
-    ended, so that no cluster is in two runs at once.
-  - A message is acknowledged when the run of its cluster has ended, whatever it found - a failed cluster is
-    published again by the sentinel. Of a cluster that waits only the newest message is kept; those before it
-    are acknowledged when it comes.
-  - The run is given a directory. It holds C(lock) there while it works, and writes C(result.json) at its end.
-    A run that ends without a result, or does not begin, is asked for again with growing pauses.
-  - A cluster whose result has C(again) is looked at again after so many seconds, without an event. The pauses
-    double up to a minute for as long as looks find the same.
+  - Receives the CloudEvents of the HyperFleet sentinel from RabbitMQ, from Google Cloud Pub/Sub, or by HTTP. The
+    source uses only the cluster's id (C(data.id)). It accepts any event type, and events without C(time) or a
+    content type. A message that names no cluster is counted, logged and acknowledged.
+  - Collects the clusters of events into batches. The source requests one run for each batch, and the next run
+    only after the previous one has ended. No cluster is therefore in two runs at the same time.
+  - Acknowledges a message when the run of its cluster has ended, even if the cluster failed. The sentinel
+    publishes a failed cluster again. For a waiting cluster, only the newest message stays unacknowledged. The
+    source acknowledges the older ones when a newer one arrives.
+  - Creates a directory for each run. The run locks C(lock) in it while it works, and writes C(result.json) at its
+    end. If a run does not start, or ends without a result, the source requests it again after growing pauses.
+  - A cluster whose result has C(again) is processed again after this number of seconds, without an event. While
+    runs have the same result, the pause doubles, up to a minute.
   - Events are C({"cluster_events":{"cluster_ids":[…],"run":"…","traceparents":{…}}}).
 options:
   adapter_config:
     description:
-      - Path of the AdapterConfig, an absolute one; its C(spec.broker) and C(spec.batch) are used.
-      - Either this or O(broker) is needed.
+      - Absolute path of the AdapterConfig. The source uses its C(spec.broker), C(spec.batch), C(spec.metrics) and
+        C(spec.logging).
+      - Exactly one of O(adapter_config) and O(broker) is required.
     type: path
   broker:
     description:
-      - The broker, in the words of the AdapterConfig's C(spec.broker).
-      - C(type=rabbitmq) with C(url) or C(urlFile) (a file with the whole address, read again at each
-        connection; without either, C(BROKER_RABBITMQ_URL)), C(topic) or C(exchange), C(exchangeType)
-        (C(topic), the default, or C(fanout)), C(subscription), C(queue), C(caCert). The queue is
-        C({queue or exchange}-{subscription}); it is made if it is not there.
-      - C(type=gcp-pubsub) with C(projectId), C(subscription), C(endpoint) (C(http://) in front is an
-        emulator, as is C(PUBSUB_EMULATOR_HOST)), C(ackDeadline).
-      - C(type=webhook) with C(listen) (C(address), C(127.0.0.1) by default, and C(port), 8081 by default, or
-        both as C(127.0.0.1:8081)), C(path), C(tokenFile) (what requests have to carry
-        as a bearer token; only on loopback may it be left out). It answers 202 when the event is in the
-        collection, which is in memory.
-      - All have C(prefetch), the number of messages that are held at most, twice O(batch) by default.
+      - The broker, with the fields of C(spec.broker) in the AdapterConfig.
+      - C(type=rabbitmq) has C(url), C(urlFile), C(topic), C(exchange), C(exchangeType) (C(topic), the default, or
+        C(fanout)), C(subscription), C(queue) and C(caCert). C(urlFile) is a file with the complete URL, and is
+        read again for each connection. If both C(url) and C(urlFile) are missing, C(BROKER_RABBITMQ_URL) is used.
+        The queue is C({queue or exchange}-{subscription}), or C(queue) alone if C(subscription) is missing. The
+        source creates it if it does not exist.
+      - C(type=gcp-pubsub) has C(projectId), C(subscription), C(endpoint) and C(ackDeadline). An endpoint that
+        begins with C(http://), and the one in C(PUBSUB_EMULATOR_HOST), are emulators, which the source uses without
+        TLS and credentials.
+      - C(type=webhook) has C(listen), C(path) and C(tokenFile). C(listen) is a mapping with C(address) (the
+        default is C(127.0.0.1)) and C(port) (the default is 8081), or a string such as C(127.0.0.1:8081).
+        C(tokenFile) holds the bearer token that requests must have. It is required unless the address is a
+        loopback address. The webhook answers 202 when the event is queued. The queue is in memory.
+      - All types have C(prefetch), the maximum number of unacknowledged messages. The default is twice the size
+        of O(batch).
     type: dict
   batch:
     description:
-      - C(size) is how many clusters there are in a run at most, 1000 by default and at most. C(window) is for
-        how many seconds events are collected, from the first that waits, 1 by default.
-      - They are instead of the AdapterConfig's.
+      - C(size) is the maximum number of clusters in one run, from 1 to 1000. The default is 1000.
+      - C(window) is the number of seconds for which events are collected, from the first waiting one. The default
+        is 1.
+      - These values replace those of the AdapterConfig.
     type: dict
   run_dir:
     description:
-      - Directory for the runs' directories, of this user alone (0700). What killed processes left there is
-        removed; a run of theirs that is still at work is waited for by the clusters that it has.
-      - The default is in C(XDG_RUNTIME_DIR), else in the directory for temporary files.
+      - Directory for the directories of runs. Only this user may have access to it (mode 0700). The source creates
+        it if it does not exist.
+      - At its start, the source removes the directories that killed processes left. If a run of a killed process
+        is still working, its clusters wait until it ends.
+      - The default is a directory in C(XDG_RUNTIME_DIR), or in the directory for temporary files.
     type: path
   start_timeout:
-    description: Seconds in which a run has to begin while ansible-rulebook has nothing else to do.
+    description: Seconds in which a run must start while ansible-rulebook runs no other action.
     type: float
     default: 60
   tries:
     description:
-      - How many runs may end without a result before a cluster's message is acknowledged all the same.
-        That is logged and counted.
+      - Number of runs without a result after which a cluster's message is acknowledged anyway. The source logs
+        and counts such a cluster.
     type: int
     default: 3
 """

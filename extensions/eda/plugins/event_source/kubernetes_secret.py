@@ -15,56 +15,62 @@ from typing import Any
 
 DOCUMENTATION = r"""
 ---
-short_description: Watch Secrets in many Kubernetes clusters, and name the clusters whose Secrets changed
+short_description: Watch Secrets in many Kubernetes clusters, and emit the clusters whose Secrets changed
 description:
-  - One real watch a Secret, resumed where it was when a connection is lost, and listed again when the API
-    server no longer knows what happened since.
-  - Events name clusters, Secrets and resourceVersions. No value and no annotation of a Secret is in them,
-    nor in this process - Secrets are asked for as tables without objects.
-  - When it starts, every cluster is in an event once, so that nothing is lost while it was down. Changes
-    are collected into few events, each with many clusters.
-  - Needs C(get), C(list) and C(watch) of the Secrets; C(resourceNames) may limit them to those.
+  - Keeps one Kubernetes watch for each Secret. After a lost connection, the watch continues from the last
+    resourceVersion. If the API server no longer has that version, the source lists the Secret again.
+  - Events contain names of clusters, names of Secrets, and resourceVersions. The source never receives a value
+    or an annotation of a Secret, because it requests Tables without objects.
+  - At its start, the source emits every cluster once, so that no change is lost while it was down. It collects
+    changes, and emits one event for many clusters.
+  - The user needs the permissions C(get), C(list) and C(watch) for the Secrets. The permissions can be
+    restricted with C(resourceNames).
 options:
   clusters:
     description:
-      - A list, or the path of a JSON or YAML file that holds one (or has one under C(clusters)). A file is
-        read again when it changes - watches of clusters that went are ended, those of new ones begun. An
-        entry that cannot be used is logged and left out.
-      - An entry is a hosted cluster as the module M(hyperfleet.pull_secret.hosted_cluster_pull_secret) takes
-        it, so that one file says both what is watched and what is done. C(control_plane_namespace) is enough
-        where a HostedControlPlane names the original pull secret and the kubeconfig. Its original and its
-        additional pull secret are watched.
-      - Or it has C(cluster_id), C(watches) (a list of C(namespace) and C(name)) and how to get there, as in
-        O(kubernetes). A watch that has such options itself uses these alone.
-      - One C(cluster_id) may have several entries.
+      - A list, or the path of a JSON or YAML file. The file contains the list itself, or a mapping with the list
+        in C(clusters). When the file changes, the source reads it again, and starts and stops watches.
+      - An entry is a hosted cluster, with the options of the module
+        M(hyperfleet.pull_secret.hosted_cluster_pull_secret). The source and the playbook can therefore read the
+        same file. The source watches the original and the additional pull secret of the cluster.
+        C(control_plane_namespace) is enough if a HostedControlPlane names the original pull secret and the
+        kubeconfig.
+      - Alternatively, an entry has C(cluster_id), C(watches) (a list of mappings with C(namespace) and C(name)),
+        and the options of O(kubernetes). A watch with options of O(kubernetes) does not use those of its entry.
+      - Each C(cluster_id) must be unique.
+      - An invalid entry of a file is logged and ignored. An invalid entry of a list is an error.
     type: raw
     required: true
   kubernetes:
     description:
-      - How to get to the API server of entries that do not say it - C(kubeconfig) and C(context), or C(host)
-        with C(api_key_file) and C(ca_cert), and C(validate_certs). What is not said, the variables
-        C(K8S_AUTH_HOST), C(K8S_AUTH_API_KEY) and the others of C(kubernetes.core) say, as for the modules.
-        Without any, it is what kubectl would use, or the pod's own account.
+      - The connection for entries without their own. Use C(kubeconfig) and C(context), or C(host) with
+        C(api_key_file) and C(ca_cert). C(validate_certs) applies to both.
+      - The variables C(K8S_AUTH_HOST), C(K8S_AUTH_API_KEY), and so on, are the defaults, as in the modules.
+        Without options and variables, the source uses the default kubeconfig of kubectl, or the pod's service
+        account.
     type: dict
   batch:
     description:
-      - C(delay) is for how many seconds changes are collected before they are put as one event, 1 by
-        default. C(max) is how many clusters there are in one event, 500 by default.
-      - While an action of the rulebook runs, changes are collected for longer.
-      - Clusters that changed, clusters that are only looked at again, and clusters whose API server does not
-        answer (16 at most) are in events of their own, in this order; what changed is in every second event
-        at the latest.
+      - C(delay) is the number of seconds for which changes are collected before the source emits an event. The
+        default is 1.
+      - C(max) is the maximum number of clusters in one event. The default is 500.
+      - While the rulebook runs an action, the source collects changes for up to 300 seconds.
+      - Three kinds of clusters have separate events, in this order. First, clusters that changed. Second,
+        clusters to check again. Third, clusters whose Secrets cannot be watched now, at most 16 in one event. At
+        least every second event is for changed clusters, if there are any.
     type: dict
   resync:
     description:
-      - Seconds after which all clusters are in an event again; C(0) is never. Until then, a cluster that
-        changed is in one again after 15 s, and after pauses that double.
+      - Seconds between two emissions of all clusters. C(0) disables all repetitions.
+      - A changed cluster is emitted again after 15 seconds, and then after intervals that double until they
+        reach this value.
     type: float
     default: 3600
   silence:
     description:
-      - Seconds after which an API server that says nothing is taken for lost. It is asked to end each watch
-        after 240 to 300 seconds. That a machine or its network is gone is noticed within a minute.
+      - Seconds without data after which a watch's connection counts as lost. The source asks the API server to
+        end each watch after 240 to 300 seconds, so the value should be greater than that.
+      - TCP keep-alive detects an unreachable machine or network within a minute.
     type: float
     default: 330
 """

@@ -89,7 +89,7 @@ async def reconnecting(
     """
     failed = 0
     said: str | None = None
-    # When sessions began to receive.
+    # The times at which sessions began to receive.
     received: list[float] = []
 
     def connected() -> None:
@@ -112,7 +112,7 @@ async def reconnecting(
             del received[:-1]
         pause = min(_LONGEST, _FIRST * 2.0 ** min(failed, 10)) * random.uniform(0.5, 1.0)  # noqa: S311
         failed += 1
-        # Logged once per cause: a broker that is away for a day is one line.
+        # Logged once per cause: a broker that is unreachable for a day gives one line.
         level = logging.DEBUG if why == said else logging.WARNING
         LOGGER.log(level, "%s; connecting again in %.1f s", why, pause)
         said = why
@@ -130,9 +130,9 @@ def text_option(options: Mapping[str, Any], name: str, default: str | None = Non
 
 
 def number_option(options: Mapping[str, Any], name: str, default: int, most: int) -> int:
-    """Return a whole number from 1 on; 0 is the default.
+    """Return a whole number of 1 or greater; 0 means the default.
 
-    :raises ConfigurationError: it is not one.
+    :raises ConfigurationError: it is not a whole number, or greater than ``most``.
     """
     value = options.get(name)
     if value is None or value == 0:

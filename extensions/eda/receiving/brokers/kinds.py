@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kinds of brokers. A new one is a class in its own file, and a line here."""
+"""The kinds of brokers. A new kind needs a class in its own file, and a line here."""
 
 from __future__ import annotations
 

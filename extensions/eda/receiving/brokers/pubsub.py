@@ -124,7 +124,7 @@ class PubSubBroker(Broker):
                 try:
                     await self._stream(client, take)
                 except Exception as error:
-                    # The service ends each stream after some time, and a new one is needed.
+                    # The service ends each stream after some time, so open a new one.
                     if type(error).__name__ != "ServiceUnavailable" or time.monotonic() - begun < _GOOD:
                         raise
         finally:
@@ -167,7 +167,7 @@ class PubSubBroker(Broker):
 
         async def requests() -> AsyncIterator[Any]:
             yield import_pubsub().StreamingPullRequest(first)
-            # The stream stays open as long as there may be another one.
+            # The stream stays open while another request may follow.
             await ended.wait()
 
         stream = await client.streaming_pull(requests=requests(), retry=None)

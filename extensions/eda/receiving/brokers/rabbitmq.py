@@ -169,7 +169,7 @@ def _exchange_type(options: Mapping[str, Any]) -> str:
 
 
 def _queue(options: Mapping[str, Any], exchange: str) -> str:
-    """Return the name of the queue. A queue without a subscription is a full name."""
+    """Return the name of the queue. Without a subscription, ``queue`` is the full name."""
     if options.get("queue") and not options.get("subscription"):
         return text_option(options, "queue")
     return f"{text_option(options, 'queue', exchange)}-{text_option(options, 'subscription')}"

@@ -150,7 +150,7 @@ class WebhookBroker(Broker):
             await runner.cleanup()
 
     def _refusal(self, request: Any, recorder: ActivityRecorder) -> Any:
-        """Return the response to a request whose body is not read; None if it is."""
+        """Return the response that refuses a request without reading its body; None if the request is accepted."""
         if self.token is not None and not _is_allowed(request, self.token):
             return _answer(self._library, 401, "unauthorized")
         if (request.content_length or 0) > LARGEST:
@@ -184,7 +184,7 @@ class WebhookBroker(Broker):
         return _answer(self._library, 202, "accepted")
 
     def _too_large(self, recorder: ActivityRecorder) -> Any:
-        """Counted as any other garbage."""
+        """Refuse a body that is too long, and count it as garbage."""
         recorder.garbage("too_large")
         LOGGER.warning("an unusable message was refused: too_large")
         return _answer(self._library, 413, "too large")

@@ -51,7 +51,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
     tolerates_all,
 )
 from tests.stand_ins.certificate import write_certificate
-from tests.stand_ins.kubernetes.patches import MERGE_PATCH, apply_patch
+from tests.stand_ins.kubernetes.writes import merge
 from tests.support.kubernetes.world import docker_config
 
 BASE = {
@@ -217,7 +217,7 @@ def test_differences_and_the_patch_that_ends_them(wanted: Any, there: Any, paths
     assert differences(wanted, there) == paths
     patch = merge_patch(wanted, there)
     assert bool(patch) == bool(paths)
-    after = apply_patch(MERGE_PATCH, "ConfigMap", there, json.loads(json.dumps(patch)))
+    after = merge(there, json.loads(json.dumps(patch)))
     assert differences(wanted, after) == []
     # Entries of other writers stay, except in a mapping that has to match exactly.
     if not isinstance(wanted, ExactMapping):

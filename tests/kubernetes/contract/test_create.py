@@ -10,6 +10,7 @@ import re
 
 import pytest
 
+from tests.kubernetes.contract.conftest import real_only
 from tests.kubernetes.contract.support import (
     DOCKER_CONFIG,
     DOCKER_CONFIG_JSON,
@@ -94,6 +95,7 @@ def test_invalid_base64_is_400(admin: Client, place: Place, value: str) -> None:
     assert status["message"].startswith(start)
 
 
+@real_only
 @pytest.mark.parametrize(
     ("fields", "what"),
     [
@@ -232,6 +234,7 @@ def test_a_resource_version_in_a_create_is_refused(admin: Client, place: Place) 
     assert status["message"] == "resourceVersion should not be set on objects to be created"
 
 
+@real_only
 def test_unknown_fields_are_dropped_or_refused_when_strict(admin: Client, place: Place) -> None:
     body = {**secret("s"), "extra": {"a": 1}}
     status = admin.post(place.secrets, body, fieldValidation="Strict").refused(400, "BadRequest")
@@ -246,4 +249,8 @@ def test_dry_run_checks_everything_and_stores_nothing(admin: Client, place: Plac
     admin.post(place.secrets, pull_secret("s", "no json"), dryRun="All").refused(422, "Invalid")
     place.made(pull_secret("s"))
     admin.post(place.secrets, pull_secret("s"), dryRun="All").refused(409, "AlreadyExists")
+
+
+@real_only
+def test_another_dry_run_is_422(admin: Client, place: Place) -> None:
     admin.post(place.secrets, pull_secret("t"), dryRun="Some").refused(422, "Invalid")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.kubernetes.contract.conftest import real_only
 from tests.kubernetes.contract.support import (
     PROTECTED,
     Client,
@@ -80,6 +81,7 @@ def test_a_finalizer_holds_an_object_until_it_is_taken_off(admin: Client, place:
     admin.get(place.at("s")).refused(404, "NotFound")
 
 
+@real_only
 def test_a_collection_is_deleted_by_label(admin: Client, place: Place) -> None:
     for name, value in [("a", "1"), ("b", "1"), ("c", "2")]:
         place.made(secret(name, labels={"n": value}))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.kubernetes.contract.conftest import real_only
 from tests.kubernetes.contract.support import DOCKER_CONFIG_JSON, Client, Place, names, pull_secret, secret
 
 
@@ -72,6 +73,7 @@ def test_field_selectors(admin: Client, filled: Place, selector: str, found: str
     assert names(admin.get(filled.secrets, fieldSelector=selector).ok()) == list(found)
 
 
+@real_only
 def test_an_unknown_field_selector_is_400(admin: Client, place: Place) -> None:
     status = admin.get(place.secrets, fieldSelector="data.k=v").refused(400, "BadRequest")
     assert status["message"] == "field label not supported: data.k"
@@ -103,6 +105,7 @@ def test_pages_show_one_moment(admin: Client, filled: Place) -> None:
     assert rest["metadata"]["resourceVersion"] == page["metadata"]["resourceVersion"]
 
 
+@real_only
 def test_an_invalid_continue_token_is_400(admin: Client, place: Place) -> None:
     admin.get(place.secrets, limit=1, **{"continue": "no-token"}).refused(400, "BadRequest")
 

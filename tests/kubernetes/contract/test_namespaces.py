@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.kubernetes.contract.conftest import until
+from tests.kubernetes.contract.conftest import real_only, until
 from tests.kubernetes.contract.support import (
     MERGE_PATCH,
     PROTECTED,
@@ -58,6 +58,7 @@ def test_a_missing_namespace_is_404(admin: Client) -> None:
     assert status["message"] == 'namespaces "not-there" not found'
 
 
+@real_only
 def test_default_is_there_and_may_not_be_deleted(admin: Client) -> None:
     admin.get("/api/v1/namespaces/default").ok()
     status = admin.delete("/api/v1/namespaces/default").refused(403, "Forbidden")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.kubernetes.contract.conftest import real_only
 from tests.kubernetes.contract.support import (
     DOCKER_CONFIG_JSON,
     JSON,
@@ -163,6 +164,7 @@ def test_a_patch_cannot_break_a_pull_secret(admin: Client, place: Place) -> None
     assert causes(status) == [("data[.dockerconfigjson]", "FieldValueRequired")]
 
 
+@real_only
 def test_a_patch_of_wrong_types_is_422_and_repeats_the_whole_object(admin: Client, place: Place) -> None:
     """A client must not print this message: it contains the stored data of all keys."""
     place.made(secret("s", data={"other": b64("example-password")}))
@@ -176,6 +178,11 @@ def test_a_patch_cannot_rename_or_move(admin: Client, place: Place) -> None:
     place.made(pull_secret("s"))
     admin.patch(place.at("s"), {"metadata": {"name": "t"}}).refused(400, "BadRequest")
     admin.patch(place.at("s"), {"metadata": {"namespace": "default"}}).refused(400, "BadRequest")
+
+
+@real_only
+def test_a_patch_cannot_change_the_uid(admin: Client, place: Place) -> None:
+    place.made(pull_secret("s"))
     status = admin.patch(place.at("s"), {"metadata": {"uid": OTHER_UID}}).refused(422, "Invalid")
     assert causes(status) == [("metadata.uid", "FieldValueInvalid")]
 

@@ -6,9 +6,7 @@
 
 It serves the kinds the collection meets (Secrets, ServiceAccounts, Namespaces, Events, Jobs, Pods …) with
 the codes, reasons and messages of the real server, and is held to ``tests/kubernetes/contract``, which the
-real kube-apiserver passes too. It has no controllers (a test plays them: ``Playing``), no admission plug-ins
-but the namespace's, no owner references' garbage collection but that of a Job's pods, and no server-side
-apply (415).
+real kube-apiserver passes too. ``tests/stand_ins/README.md`` lists what it leaves out.
 """
 
 from __future__ import annotations

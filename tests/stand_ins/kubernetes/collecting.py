@@ -10,24 +10,11 @@ a node stays, marked, until a test deletes it with a grace period of 0; all othe
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.kubernetes.store import Entry, Object, Store, entry_of, now
 
 FOREGROUND = "foregroundDeletion"
 _JOBS, _PODS = RESOURCES["jobs"], RESOURCES["pods"]
-
-
-def propagation_of(body: Any, query: dict[str, str]) -> str:
-    """Of a Job: where nothing is said its pods are left behind, as they were when batch/v1 began."""
-    return str((body or {}).get("propagationPolicy") or query.get("propagationPolicy") or "Orphan")
-
-
-def grace_of(body: Any, query: dict[str, str]) -> int | None:
-    """``gracePeriodSeconds``, or None."""
-    said = (body or {}).get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
-    return None if said is None else int(said)
 
 
 def lingers(pod: Object) -> bool:

@@ -18,7 +18,7 @@ from tests.stand_ins.http_server import Answer, Request, Response, Server
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.api import Api, Watch, failure
 from tests.stand_ins.kubernetes.faults import Call, Fault
-from tests.stand_ins.kubernetes.routing import ADMINS, Target, User, route
+from tests.stand_ins.kubernetes.routing import ADMIN, Target, route
 from tests.stand_ins.kubernetes.status import ApiError
 from tests.stand_ins.kubernetes.store import Store
 from tests.stand_ins.lab import Lab
@@ -54,11 +54,8 @@ class KubernetesLab(Lab):
         self.ca: bytes | None = None
         self.server = Server(self._answer, context=self._make_context() if tls else None)
         self.url = self.server.url
-        self.tokens = {
-            admin_token: User("admin", (ADMINS, "system:authenticated")),
-            viewer_token: User("viewer", ("viewers", "system:authenticated")),
-        }
-        self._api = Api(self.store, self.tokens, self.server.address)
+        self.tokens = {admin_token: ADMIN, viewer_token: "viewer"}
+        self._api = Api(self.store, self.tokens)
 
     def _make_context(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

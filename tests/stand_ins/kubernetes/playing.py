@@ -47,8 +47,15 @@ class Playing:
     def pods(self, job: str | None = None) -> list[Object]:
         """The pods, or a Job's, the newest last."""
         _code, found = self._request("GET", self._pods, None, _JSON)
-        chosen = [p for p in found["items"] if job is None or (_labels(p).get("job-name") == job)]
-        return sorted(chosen, key=lambda pod: (pod["metadata"]["creationTimestamp"], _number(pod)))
+        chosen = [
+            p
+            for p in found["items"]
+            if job is None or (p["metadata"].get("labels") or {}).get("job-name") == job
+        ]
+        return sorted(
+            chosen,
+            key=lambda pod: (pod["metadata"]["creationTimestamp"], int(pod["metadata"]["resourceVersion"])),
+        )
 
     # -- playing ----------------------------------------------------------------------------------
 
@@ -71,8 +78,7 @@ class Playing:
         pod = self.begin(job)
         if node is not None:
             self._patch(f"{self._pods}/{_name(pod)}", {"spec": {"nodeName": node}})
-        running = {"running": {"startedAt": _now()}}
-        return self._pod_status(pod, {"phase": "Running", "containerStatuses": [_container(pod, running)]})
+        return self._pod_status(pod, "Running", {"running": {"startedAt": _now()}})
 
     def finish(self, job: str, message: str = "", *, exit_code: int = 0, reason: str = "") -> Object:
         """Its container ends; the Job does where the controller says so.
@@ -88,46 +94,28 @@ class Playing:
             "startedAt": now,
             "finishedAt": now,
         }
-        pod = self._pod_status(
-            pod,
-            {
-                "phase": "Succeeded" if exit_code == 0 else "Failed",
-                "containerStatuses": [_container(pod, {"terminated": terminated})],
-            },
-        )
+        phase = "Succeeded" if exit_code == 0 else "Failed"
+        pod = self._pod_status(pod, phase, {"terminated": terminated})
         self._count(job, exit_code)
         return pod
 
     def stick(self, job: str, reason: str, message: str = "") -> Object:
         """Its container waits: ``ImagePullBackOff``, ``CreateContainerConfigError`` …"""
         pod = self.begin(job)
-        waiting = {"waiting": {"reason": reason, "message": message}}
-        return self._pod_status(pod, {"phase": "Pending", "containerStatuses": [_container(pod, waiting)]})
+        return self._pod_status(pod, "Pending", {"waiting": {"reason": reason, "message": message}})
 
     def unschedulable(self, job: str, message: str = "0/3 nodes are available", *, since: str = "") -> Object:
         """No node takes its pod."""
-        condition = {
-            "type": "PodScheduled",
-            "status": "False",
-            "reason": "Unschedulable",
-            "message": message,
-            "lastTransitionTime": since or _now(),
-        }
-        return self._pod_status(self.begin(job), {"phase": "Pending", "conditions": [condition]})
+        condition = _condition("PodScheduled", "Unschedulable", message, status="False")
+        condition["lastTransitionTime"] = since or condition["lastTransitionTime"]
+        return self._pod_status(self.begin(job), "Pending", conditions=[condition])
 
     def evict(self, job: str, message: str = "The node was low on resource: memory.") -> Object:
         """Its pod is evicted; as podFailurePolicy wants it, that is no failure of the Job's."""
         pod = self.begin(job)
-        condition = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": "TerminationByKubelet",
-            "message": message,
-            "lastTransitionTime": _now(),
-        }
-        pod = self._pod_status(
-            pod, {"phase": "Failed", "reason": "Evicted", "message": message, "conditions": [condition]}
-        )
+        condition = _condition("DisruptionTarget", "TerminationByKubelet", message)
+        said: Object = {"reason": "Evicted", "message": message, "conditions": [condition]}
+        pod = self._pod_status(pod, "Failed", **said)
         self._job_status(job, {"active": 0})
         return pod
 
@@ -158,21 +146,13 @@ class Playing:
     def _make_pod(self, name: str) -> Object:
         job = self._known(name)
         template = job["spec"]["template"]
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": job["metadata"]["uid"]}
         body = {
             "metadata": {
                 "name": f"{name[:57]}-{len(self.pods(name)):02}{secrets.token_hex(1)}",
                 "labels": template["metadata"].get("labels", {}),
                 "annotations": template["metadata"].get("annotations", {}),
-                "ownerReferences": [
-                    {
-                        "apiVersion": "batch/v1",
-                        "kind": "Job",
-                        "name": name,
-                        "uid": job["metadata"]["uid"],
-                        "controller": True,
-                        "blockOwnerDeletion": True,
-                    }
-                ],
+                "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
             },
             "spec": template["spec"],
         }
@@ -208,15 +188,8 @@ class Playing:
         return job if status.get("failed") and counted else None
 
     def _end(self, name: str, kind: str, reason: str, status: Object, message: str = "") -> None:
-        now = _now()
-        condition = {
-            "type": kind,
-            "status": "True",
-            "reason": reason,
-            "message": message,
-            "lastProbeTime": now,
-            "lastTransitionTime": now,
-        }
+        condition = _condition(kind, reason, message)
+        condition["lastProbeTime"] = condition["lastTransitionTime"]
         self._job_status(name, {**status, "conditions": [condition]})
 
     # -- requests -----------------------------------------------------------------------------------
@@ -229,8 +202,15 @@ class Playing:
     def _job_status(self, name: str, status: Object) -> None:
         self._patch(f"{self._jobs}/{name}/status", {"status": status})
 
-    def _pod_status(self, pod: Object, status: Object) -> Object:
-        return self._patch(f"{self._pods}/{_name(pod)}/status", {"status": status})
+    def _pod_status(self, pod: Object, phase: str, state: Object | None = None, **status: Any) -> Object:
+        """Write it; ``state`` is its container's."""
+        if state is not None:
+            (container, *_others) = pod["spec"]["containers"]
+            known = {name: container[name] for name in ("name", "image")}
+            running = {"imageID": "", "ready": "running" in state, "restartCount": 0, "state": state}
+            status["containerStatuses"] = [{**known, **running}]
+        body = {"status": {"phase": phase, **status}}
+        return self._patch(f"{self._pods}/{_name(pod)}/status", body)
 
     def _patch(self, path: str, body: Object) -> Object:
         code, answer = self._request("PATCH", path, body, _MERGE)
@@ -254,28 +234,13 @@ def _fails_at_once(spec: Object, exit_code: int) -> bool:
     )
 
 
-def _container(pod: Object, state: Object) -> Object:
-    container = pod["spec"]["containers"][0]
-    return {
-        "name": container["name"],
-        "image": container["image"],
-        "imageID": "",
-        "ready": "running" in state,
-        "restartCount": 0,
-        "state": state,
-    }
+def _condition(kind: str, reason: str, message: str, status: str = "True") -> Object:
+    said = {"type": kind, "status": status, "reason": reason, "message": message}
+    return {**said, "lastTransitionTime": _now()}
 
 
 def _name(pod: Object) -> str:
     return str(pod["metadata"]["name"])
-
-
-def _labels(pod: Object) -> Object:
-    return dict(pod["metadata"].get("labels") or {})
-
-
-def _number(pod: Object) -> int:
-    return int(pod["metadata"]["resourceVersion"])
 
 
 def _now() -> str:

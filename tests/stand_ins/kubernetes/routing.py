@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a request asks for and who asks: URL → resource, namespace, name and verb; token → user."""
+"""What a request asks for, and who asks: URL → resource, namespace, name and verb; selectors; token → user."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import NamedTuple
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from tests.stand_ins.http_server import Request
 from tests.stand_ins.kubernetes.resources import RESOURCES, Resource
@@ -18,8 +19,18 @@ _ONE = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _MANY = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 
 # Paths that need no token, as RBAC's system:public-info-viewer has them.
-PUBLIC = frozenset({"/healthz", "/livez", "/readyz", "/version"})
-ADMINS = "system:masters"
+_PUBLIC = frozenset({"/healthz", "/livez", "/readyz", "/version"})
+ADMIN = "admin"
+
+_KEY = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?"
+_VALUE = r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?"
+_REQUIREMENT = re.compile(
+    rf"(!?)\s*({_KEY})(?:\s*(==|=|!=)\s*({_VALUE})|\s+(in|notin)\s*\(([^()]*)\))?", re.ASCII
+)
+_FIELD = re.compile(r"([^=!]+?)(==|=|!=)(.*)")
+
+Object = dict[str, Any]
+Predicate = Callable[[Object], bool]
 
 
 class Target(NamedTuple):
@@ -37,80 +48,101 @@ class Target(NamedTuple):
         return (self.namespace or "") if self.resource.namespaced else ""
 
 
-@dataclass(frozen=True)
-class User:
-    name: str
-    groups: tuple[str, ...]
-
-
 @functools.lru_cache(maxsize=4096)
 def _split(path: str) -> tuple[Resource, str | None, str, str] | None:
     parts = path.split("/")[1:]
-    core = parts[:1] == ["api"]
-    if not all(parts) or not (core or parts[:1] == ["apis"]):
+    if not all(parts) or parts[0] not in ("api", "apis"):
         return None
-    api_version, rest = "/".join(parts[1 : 2 if core else 3]), parts[2 if core else 3 :]
+    length = 2 if parts[0] == "api" else 3
+    base, rest = "/".join(parts[:length]), parts[length:]
     namespace: str | None = None
     if len(rest) >= 3 and rest[0] == "namespaces":
         namespace, rest = rest[1], rest[2:]
-    if not rest or len(rest) > 3:
+    if not 1 <= len(rest) <= 3:
         return None
-    resource = RESOURCES.get(rest[0])
-    name = rest[1] if len(rest) > 1 else ""
-    sub = rest[2] if len(rest) == 3 else ""
-    if (
-        resource is None
-        or resource.api_version != api_version
-        or (namespace is not None and not resource.namespaced)
-        or (sub and sub not in resource.subresources)
-    ):
+    plural, name, sub = [*rest, "", ""][:3]
+    resource = RESOURCES.get(plural)
+    if resource is None or resource.base != base or (sub and sub not in resource.subresources):
         return None
-    if resource.namespaced and name and namespace is None:
+    if (namespace and not resource.namespaced) or (resource.namespaced and name and not namespace):
         return None
-    if resource.plural == "namespaces" and name:
+    if plural == "namespaces" and name:
         namespace = name  # the authorizer sees a namespace as lying in itself
     return resource, namespace, name, sub
 
 
 def route(request: Request) -> Target | None:
-    """Return the resource request, or None when the URL names no resource; 405 for a wrong method."""
+    """Return the resource request, or None when the URL names no resource; without a verb for a wrong method."""
     found = _split(request.path)
     if found is None:
         return None
     resource, namespace, name, sub = found
     verb = (_ONE if name else _MANY).get(request.method, "")
-    if sub and verb == "delete":
-        verb = ""
     if verb == "list" and request.query.get("watch") in ("true", "1"):
         verb = "watch"
     return Target(resource, namespace, name, verb, sub)
 
 
-def authenticate(request: Request, tokens: dict[str, User]) -> User | None:
-    """Return the user of the bearer token, None for a public path without one; 401 otherwise."""
+def authenticate(request: Request, tokens: dict[str, str]) -> str:
+    """Return the user of the bearer token, "" for a public path without one; 401 otherwise."""
     scheme, _space, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip() in tokens:
         return tokens[token.strip()]
-    if not scheme and request.path in PUBLIC:
-        return None
+    if not scheme and request.path in _PUBLIC:
+        return ""
     raise ApiError(401, "Unauthorized")
 
 
-def is_admin(user: User) -> bool:
-    """Admins may do everything, all others nothing."""
-    return ADMINS in user.groups
-
-
-def authorize(user: User, target: Target) -> None:
-    """Refuse with 403, in the words of the RBAC authorizer, what the user may not do."""
-    if is_admin(user):
+def authorize(user: str, target: Target) -> None:
+    """Refuse with 403, in the words of the RBAC authorizer: the admin may do everything, all others nothing."""
+    if user == ADMIN:
         return
     where = f'in the namespace "{target.namespace}"' if target.namespace else "at the cluster scope"
     resource = target.resource
     plural = resource.plural + (f"/{target.sub}" if target.sub else "")
-    raise forbidden(
-        resource.qualified,
-        target.name,
-        f'User "{user.name}" cannot {target.verb} resource "{plural}" in API group '
-        f'"{resource.group}" {where}',
-    )
+    why = f'User "{user}" cannot {target.verb} resource "{plural}" in API group "{resource.group}" {where}'
+    raise forbidden(resource.qualified, target.name, why)
+
+
+def selected(request: Request) -> list[Predicate]:
+    """The predicates of a LIST or WATCH; 400 for a selector that cannot be read."""
+    labels, fields = (request.query.get(f"{kind}Selector", "") for kind in ("label", "field"))
+    return [
+        *(
+            _label_requirement(part)
+            for part in filter(None, map(str.strip, re.split(r",(?![^()]*\))", labels)))
+        ),
+        *(_field_requirement(part) for part in filter(None, map(str.strip, fields.split(",")))),
+    ]
+
+
+def _label_requirement(text: str) -> Predicate:
+    """``a=b``, ``a==b``, ``a!=b``, ``a in (b,c)``, ``a notin (b,c)``, ``a`` or ``!a``."""
+    found = _REQUIREMENT.fullmatch(text)
+    if not found:
+        raise ApiError(400, f"unable to parse requirement: {text!r}")
+    absent, key, sign, value, word, inside = found.groups()
+    values = {value} if sign else {item.strip() for item in inside.split(",")} if word else None
+    wanted = not absent and sign != "!=" and word != "notin"
+
+    def fits(obj: Object) -> bool:
+        labels = obj["metadata"].get("labels") or {}
+        return (key in labels if values is None else labels.get(key) in values) == wanted
+
+    return fits
+
+
+def _field_requirement(text: str) -> Predicate:
+    """``metadata.name=x`` or ``metadata.namespace!=y``."""
+    found = _FIELD.fullmatch(text)
+    if not found:
+        raise ApiError(400, f"invalid selector: '{text}'")
+    path, sign, value = found.groups()
+
+    def fits(obj: Object) -> bool:
+        at: Any = obj
+        for step in path.split("."):
+            at = at.get(step) if isinstance(at, dict) else None
+        return (("" if at is None else str(at)) == value) == (sign != "!=")
+
+    return fits

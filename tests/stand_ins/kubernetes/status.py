@@ -11,7 +11,7 @@ Codes, reasons, messages and details follow what kube-apiserver 1.34 answers; th
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 REASONS = {
     400: "BadRequest",
@@ -44,8 +44,8 @@ class ApiError(Exception):
         self.reason = REASONS.get(code, "") if reason is None else reason
         self.details = details
 
-    def status(self) -> dict[str, Any]:
-        """Return the ``Status`` object as a dictionary."""
+    def body(self) -> bytes:
+        """Return the ``Status`` object as JSON."""
         out: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -58,20 +58,15 @@ class ApiError(Exception):
         if self.details is not None:
             out["details"] = self.details
         out["code"] = self.code
-        return out
-
-    def body(self) -> bytes:
-        """Return the ``Status`` object as JSON."""
-        return json.dumps(self.status(), separators=(",", ":")).encode()
+        return json.dumps(out, separators=(",", ":")).encode()
 
 
-class FieldError:
+class FieldError(NamedTuple):
     """One cause of a 422: a field, a kind of fault and a sentence (never a secret value)."""
 
-    def __init__(self, field: str, reason: str, message: str) -> None:
-        self.field = field
-        self.reason = reason
-        self.message = message
+    field: str
+    reason: str
+    message: str
 
 
 def field_invalid(field: str, value: object, detail: str) -> FieldError:
@@ -80,9 +75,8 @@ def field_invalid(field: str, value: object, detail: str) -> FieldError:
 
 
 def field_required(field: str, detail: str = "") -> FieldError:
-    return FieldError(
-        field, "FieldValueRequired", f"Required value: {detail}" if detail else "Required value"
-    )
+    message = f"Required value: {detail}" if detail else "Required value"
+    return FieldError(field, "FieldValueRequired", message)
 
 
 def field_forbidden(field: str, detail: str) -> FieldError:
@@ -97,17 +91,17 @@ def invalid(kind: str, name: str, errors: list[FieldError], *, group: str = "") 
     """422 with one cause for each field error."""
     texts = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
     joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    causes = [{"reason": e.reason, "message": e.message, "field": e.field} for e in errors]
     named = {"name": name, "group": group, "kind": kind}
     details: dict[str, Any] = {key: value for key, value in named.items() if value}
-    details["causes"] = causes
+    details["causes"] = [error._asdict() for error in errors]
     return ApiError(422, f'{kind}{"." * bool(group)}{group} "{name}" is invalid: {joined}', details=details)
 
 
 def named(plural: str, name: str) -> dict[str, Any]:
     """The details of a ``Status``; ``plural`` with its group, as in ``daemonsets.apps``."""
     kind, _dot, group = plural.partition(".")
-    return {"name": name, **({"group": group} if group else {}), "kind": kind}
+    found = {"name": name, "group": group, "kind": kind}
+    return {key: value for key, value in found.items() if value}
 
 
 def not_found(plural: str, name: str) -> ApiError:
@@ -127,11 +121,6 @@ def conflict(plural: str, name: str, why: str = "") -> ApiError:
     return ApiError(409, message, details=named(plural, name))
 
 
-def forbidden(plural: str, name: str, why: str, causes: list[dict[str, str]] | None = None) -> ApiError:
-    details = named(plural, name)
-    if not name:
-        del details["name"]
-    if causes:
-        details["causes"] = causes
+def forbidden(plural: str, name: str, why: str) -> ApiError:
     subject = f'{plural} "{name}"' if name else plural
-    return ApiError(403, f"{subject} is forbidden: {why}", details=details)
+    return ApiError(403, f"{subject} is forbidden: {why}", details=named(plural, name))

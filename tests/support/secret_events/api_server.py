@@ -13,7 +13,7 @@ from typing import Any, Self
 from tests.stand_ins.http_server import Answer, Request
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
-from tests.stand_ins.kubernetes.routing import ADMINS, User
+from tests.stand_ins.kubernetes.routing import ADMIN
 
 # What must be nowhere outside of this server.
 CANARY = "canary-example-password"
@@ -74,7 +74,7 @@ class ApiServer(KubernetesLab):
     def accept(self, token: str) -> None:
         """Accept this token and no other."""
         self.tokens.clear()
-        self.tokens[token] = User("admin", (ADMINS,))
+        self.tokens[token] = ADMIN
 
     async def until(self, true: Callable[[], bool]) -> None:
         async with asyncio.timeout(30):

@@ -100,7 +100,7 @@ MATRIX := $(addprefix tests/,provision/integration dockerconfig/integration job/
 	secret_manager/integration/test_ansible.py secret_manager/integration/test_login.py \
 	hosted/integration/test_playbook.py adapter/integration/test_playbooks.py adapter/integration/test_killed.py \
 	hyperfleet_api/integration/test_status.py adapter_events/integration/test_cloud_event.py) \
-	tests/docs/test_examples.py tests/fuzz \
+	tests/docs/examples tests/fuzz \
 	$(addprefix tests/secrecy/test_,vault.py adapter.py ansible_prints.py callbacks.py plugins.py quiet_module.py)
 
 .PHONY: test fast exhaustive fuzz unit contract integration

@@ -1,10 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A fixture that copies the checkout for tests that run a document's commands.
-
-Also rewrites the asserts of helper modules, so that a failure shows the compared values.
-"""
+"""A fixture that copies the checkout for tests that run a document's commands."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ import pytest
 from tests.docs import session
 from tests.tools import env
 
-pytest.register_assert_rewrite("tests.docs.stories", "tests.docs.workflow_steps", "tests.docs.world")
+pytest.register_assert_rewrite("tests.docs.examples.world")
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.docs.examples import ROOT
 from tests.support.names import settable
 from tests.support.processes import Ansible
+from tests.tools.env import ROOT
 
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
 _OPTION = re.compile(r"-e (?:@\S+|\S+=\S+)")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.docs.examples import Example, below
+from tests.docs.examples.documents import Example, below
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.lab import KubernetesLab
@@ -37,16 +37,28 @@ def config(**entries: str) -> str:
 
 @dataclass
 class World:
-    """``root`` stands for ``/``; ``variables`` are the play's, and ``defaults`` its modules'."""
+    """``root`` stands for ``/``; ``variables`` are the play's, and ``defaults`` its modules'.
+
+    ``clusters`` has the management clusters by context and the hosted ones by id.
+    """
 
     root: Path
     ansible: Ansible
     secret_manager: SecretManagerLab
-    management: dict[str, KubernetesLab]
-    hosted: dict[str, KubernetesLab]
+    clusters: dict[str, KubernetesLab]
     hyperfleet: HyperFleetLab
     variables: dict[str, Any] = field(default_factory=dict)
     defaults: dict[str, dict[str, Any]] = field(default_factory=dict)
+    examples: list[Example] = field(default_factory=list)
+
+    def example(self, name: str, code: int = 0) -> Finished:
+        """Run the plugin's next example, which has this name; ``code`` is how ansible-playbook ends."""
+        assert self.examples, "there are no more examples"
+        task = self.examples.pop(0)
+        assert task["name"] == name
+        finished = self.run(task)
+        assert finished.code == code, finished.output
+        return finished
 
     def run(self, *tasks: Example) -> Finished:
         """Run tasks as one play; what they register is there for the next."""
@@ -59,10 +71,9 @@ class World:
             "tasks": [below(self.root, task) for task in tasks],
         }
         finished = self.ansible.playbook([play])
-        results = {done.name: done.result for done in finished.tasks}
-        for task in tasks:
-            if "register" in task and task["name"] in results:
-                self.variables[task["register"]] = results[task["name"]]
+        for task, done in zip(tasks, finished.tasks, strict=False):
+            if "register" in task:
+                self.variables[task["register"]] = done.result
         return finished
 
     def path(self, name: str) -> Path:
@@ -75,72 +86,53 @@ class World:
         path.write_text(text)
 
     def namespace(self, name: str, cluster: str = "mgmt-1") -> None:
-        self._server(cluster).store.create_namespace(name)
+        self.clusters[cluster].store.create_namespace(name)
 
     def put_secret(self, namespace: str, name: str, text: str, cluster: str = "mgmt-1") -> None:
         """Put a pull secret into a cluster by hand."""
         data = {".dockerconfigjson": encoded(text)}
         metadata = {"namespace": namespace, "name": name}
-        self._server(cluster).store.create(
+        self.clusters[cluster].store.create(
             RESOURCES["secrets"],
             {"metadata": metadata, "type": "kubernetes.io/dockerconfigjson", "data": data},
         )
 
+    def secret(self, namespace: str, name: str, cluster: str = "mgmt-1") -> Any:
+        """A Secret as the API server has it, or None."""
+        return self.clusters[cluster].store.find("secrets", namespace, name)
+
+    def placed(self, namespace: str, name: str, cluster: str = "mgmt-1") -> Any:
+        """The ``auths`` of a pull secret in a cluster."""
+        secret = self.secret(namespace, name, cluster)
+        assert secret["type"] == "kubernetes.io/dockerconfigjson"
+        return held(secret)["auths"]
+
     def store(self, project: str, cluster_id: str, *versions: str) -> None:
         """Put a secret of ours into Secret Manager, or more versions into one that is there."""
-        secret = f"hyperfleet-{cluster_id}-pull-secret"
-        record = self.secret_manager.store.find(project, secret)
-        if record is None:
-            labels = {**LABELS, "cluster-id": cluster_id}
-            self.secret_manager.seed([{"project": project, "secret": secret, "labels": labels}])
-            record = self.secret_manager.store.get(project, secret)
+        if self.stored(project, cluster_id) is None:
+            secret = {"project": project, "secret": f"hyperfleet-{cluster_id}-pull-secret"}
+            self.secret_manager.seed([{**secret, "labels": {**LABELS, "cluster-id": cluster_id}}])
+        record = self.stored(project, cluster_id)
         for text in versions:
             self.secret_manager.store.add_version(record, text.encode(), crc=None, checked=True)
 
-    def labels(self, project: str, cluster_id: str) -> dict[str, str]:
-        record = self.secret_manager.store.get(project, f"hyperfleet-{cluster_id}-pull-secret")
-        return dict(record.message.labels)
+    def stored(self, project: str, cluster_id: str) -> Any:
+        """A cluster's secret as Secret Manager has it, or None."""
+        return self.secret_manager.store.find(project, f"hyperfleet-{cluster_id}-pull-secret")
 
     def versions(self, project: str, cluster_id: str) -> list[dict[str, Any]]:
-        """The ``auths`` of each version, oldest first; an empty list if there is no secret."""
-        record = self.secret_manager.store.find(project, f"hyperfleet-{cluster_id}-pull-secret")
-        return [json.loads(version.payload)["auths"] for version in record.versions] if record else []
-
-    def enabled(self, project: str, cluster_id: str) -> list[int]:
-        """The numbers of the enabled versions, oldest first."""
-        return list(self.secret_manager.store.get(project, f"hyperfleet-{cluster_id}-pull-secret").enabled)
-
-    def secret(self, namespace: str, name: str, cluster: str = "mgmt-1") -> dict[str, Any] | None:
-        """A Secret as the API server has it, or None."""
-        return self._server(cluster).store.find("secrets", namespace, name)
-
-    def placed(self, namespace: str, name: str, cluster: str = "mgmt-1") -> dict[str, Any] | None:
-        """The ``auths`` of a pull secret in a cluster; None if there is no Secret."""
-        secret = self.secret(namespace, name, cluster)
-        if secret is None:
-            return None
-        assert secret["type"] == "kubernetes.io/dockerconfigjson"
-        found: dict[str, Any] = held(secret)["auths"]
-        return found
-
-    def _server(self, cluster: str) -> KubernetesLab:
-        """A management cluster by its context, a hosted one by its id."""
-        return {**self.management, **self.hosted}[cluster]
+        """The ``auths`` of each version, oldest first."""
+        return [json.loads(version.payload)["auths"] for version in self.stored(project, cluster_id).versions]
 
 
 @contextmanager
-def world(directory: Path) -> Iterator[World]:
+def started(directory: Path) -> Iterator[World]:
     """Everything started, nothing in it but the namespaces of a new cluster."""
-    with (
-        SecretManagerLab() as secret_manager,
-        KubernetesLab() as one,
-        KubernetesLab() as two,
-        KubernetesLab() as first_hosted,
-        KubernetesLab() as second_hosted,
-        HyperFleetLab() as hyperfleet,
-    ):
-        management = {"mgmt-1": one, "mgmt-2": two}
-        hosted = {"cls-123": first_hosted, "cls-456": second_hosted}
+    with ExitStack() as stack:
+        secret_manager = stack.enter_context(SecretManagerLab())
+        hyperfleet = stack.enter_context(HyperFleetLab())
+        management = {name: stack.enter_context(KubernetesLab()) for name in ("mgmt-1", "mgmt-2")}
+        hosted = {name: stack.enter_context(KubernetesLab()) for name in ("cls-123", "cls-456")}
         contexts = [Cluster(name, lab.url, lab.admin_token) for name, lab in management.items()]
         ansible = Ansible(directory / "work")
         ansible.env = {
@@ -149,4 +141,4 @@ def world(directory: Path) -> Iterator[World]:
             "KUBECONFIG": str(write_kubeconfig(directory / "kubeconfig", contexts)),
             "HYPERFLEET_API_URL": hyperfleet.url,
         }
-        yield World(directory / "root", ansible, secret_manager, management, hosted, hyperfleet)
+        yield World(directory / "root", ansible, secret_manager, {**management, **hosted}, hyperfleet)

@@ -1,19 +1,19 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The EXAMPLES of the collection's plugins, read from their files as ``ansible-doc`` does."""
+"""The EXAMPLES of the collection's plugins, as ``ansible-doc`` reads them."""
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible.parsing.plugin_docs import read_docstring
 
-ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = ROOT / "plugins"
+from tests.tools.env import ROOT
+
 # Plugins that people call: each has examples.
 CALLED = ("modules", "lookup", "filter", "test", "inventory")
 # What no example may touch on the machine that tests it: an absolute path, alone or inside a template.
@@ -25,10 +25,11 @@ Example = dict[str, Any]
 def documents() -> dict[str, str]:
     """EXAMPLES by plugin (``modules/gcp_pull_secret``); empty where a documented plugin has none."""
     found = {}
-    for path in sorted(PLUGINS.glob("*/*")):
-        texts = _texts(path)
-        if "DOCUMENTATION" in texts and (path.parent.name in CALLED or "EXAMPLES" in texts):
-            found[f"{path.parent.name}/{path.stem}"] = texts.get("EXAMPLES", "")
+    for path in sorted((ROOT / "plugins").glob("*/*.*")):
+        texts = read_docstring(str(path), verbose=False)
+        examples = texts["plainexamples"] or ""
+        if texts["doc"] and (path.parent.name in CALLED or examples):
+            found[f"{path.parent.name}/{path.stem}"] = examples
     return found
 
 
@@ -52,18 +53,3 @@ def below(root: Path, value: Any) -> Any:
     if isinstance(value, dict):
         return {key: below(root, item) for key, item in value.items()}
     return value
-
-
-def _texts(path: Path) -> dict[str, Any]:
-    if path.suffix in (".yml", ".yaml"):
-        loaded = yaml.safe_load(path.read_text())
-        return loaded if isinstance(loaded, dict) else {}
-    if path.suffix != ".py":
-        return {}
-    return {
-        target.id: ast.literal_eval(node.value)
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and target.id in ("DOCUMENTATION", "EXAMPLES")
-    }

@@ -11,6 +11,7 @@ import os
 import pytest
 
 from tests.docs.examples.world import World, auths, config
+from tests.stand_ins.secret_manager.protos import ENABLED
 
 PROD = ("customer-prod-12345", "cls-123")
 DEV = ("customer-dev-67890", "cls-456")
@@ -90,7 +91,8 @@ def test_modules_gcp_pull_secret(world: World) -> None:
     done = world.example("Store the pull secrets of many clusters, each in its customer's project")
     assert done.result["summary"] == {"total": 2, "changed": 2, "failed": 0}
     assert world.versions(*PROD)[4:] == [auths(quay_io="kubernetes")]
-    assert list(world.stored(*PROD).enabled) == [3, 4, 5]
+    versions = world.stored(*PROD).versions
+    assert [version.number for version in versions if version.state == ENABLED] == [3, 4, 5]
     assert world.versions(*DEV) == [auths(quay_io="file")]
 
     done = world.example("Go back to version 3")

@@ -114,7 +114,7 @@ class World:
             self.secret_manager.seed([{**secret, "labels": {**LABELS, "cluster-id": cluster_id}}])
         record = self.stored(project, cluster_id)
         for text in versions:
-            self.secret_manager.store.add_version(record, text.encode(), crc=None, checked=True)
+            self.secret_manager.store.add_version(record, text.encode())
 
     def stored(self, project: str, cluster_id: str) -> Any:
         """A cluster's secret as Secret Manager has it, or None."""

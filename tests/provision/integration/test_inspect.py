@@ -57,7 +57,7 @@ def add_version(world: World, cluster: dict[str, Any], config: Any) -> Any:
     """Add a version without this collection, as another tool would."""
     record = world.manager.store.find(PROJECT, f"hyperfleet-{cluster['cluster_id']}-pull-secret")
     assert record is not None
-    return world.manager.store.add_version(record, json.dumps(config).encode(), crc=None, checked=True)
+    return world.manager.store.add_version(record, json.dumps(config).encode())
 
 
 def set_disabled(world: World, cluster: dict[str, Any]) -> None:

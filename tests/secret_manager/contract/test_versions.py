@@ -123,21 +123,6 @@ def test_a_version_that_never_was_is_not_found(work: Workspace, secret: str, ver
         work.client.access_secret_version(name=f"{secret}/versions/{version}")
 
 
-def test_an_alias_leads_to_its_version(work: Workspace, secret: str) -> None:
-    work.add(secret, b"example-1")
-    work.add(secret, b"example-2")
-    with refused("INVALID_ARGUMENT", "FAILED_PRECONDITION", "NOT_FOUND"):
-        work.client.update_secret(
-            secret={"name": secret, "version_aliases": {"stable": 7}},
-            update_mask={"paths": ["version_aliases"]},
-        )
-    work.client.update_secret(
-        secret={"name": secret, "version_aliases": {"stable": 1}}, update_mask={"paths": ["version_aliases"]}
-    )
-    answer = work.client.access_secret_version(name=f"{secret}/versions/stable")
-    assert (answer.name, answer.payload.data) == (f"{secret}/versions/1", b"example-1")
-
-
 @pytest.mark.parametrize("verb", ["enable", "disable", "destroy"])
 def test_a_stale_etag_is_refused_and_changes_nothing(work: Workspace, secret: str, verb: str) -> None:
     version = work.add(secret, DATA)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import client
-from tests.stand_ins.secret_manager import versions
+from tests.stand_ins.secret_manager import lists
 from tests.support.secret_manager import PROJECT, Module, document, owned
 
 
@@ -17,7 +17,7 @@ from tests.support.secret_manager import PROJECT, Module, document, owned
 def test_a_token_that_comes_again_ends_the_list(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_LIST_PAGE", 1)
     # Each page is the first one.
-    monkeypatch.setattr(versions, "read_token", lambda *_arguments: None)
+    monkeypatch.setattr(lists, "read_token", lambda _token: None)
     module.lab.seed([owned("cls-1", document("one"), document("two"))])
     result = module.put("two", retention={"keep": 1, "destroy_after": 0})
     assert result["failed"]

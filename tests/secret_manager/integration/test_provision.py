@@ -36,7 +36,7 @@ def test_what_is_stored_was_sent_with_its_checksum_and_read_back(module: Module)
     module.put()
     record = module.lab.store.find(PROJECT, secret_id("cls-1"))
     assert record is not None
-    assert record.versions[0].checked
+    assert record.versions[0].message.client_specified_payload_checksum
     assert module.count("AccessSecretVersion") == 1
 
 

@@ -30,7 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from tests.secret_manager.integration.elsewhere import start
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.stand_ins.secret_manager.records import NANO
+from tests.stand_ins.secret_manager.store import NANO
 from tests.support.secret_manager import PROJECT, Module, document, endpoint, owned, secret_id
 
 _DAY = 86_400
@@ -42,7 +42,7 @@ def _age(module: Module, *days: float) -> None:
     assert record is not None
     now = module.lab.store.now()
     for version, old in zip(record.versions, days, strict=True):
-        version.created = now - int(old * _DAY * NANO)
+        version.message.create_time.FromNanoseconds(now - int(old * _DAY * NANO))
 
 
 def _words(count: int) -> list[str]:

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from google.api_core.exceptions import GoogleAPICallError, from_grpc_status
 from grpc import StatusCode
 
 from tests.stand_ins.rules import Rule, RuleTable
@@ -68,9 +69,18 @@ class Fault(Rule):
         if self.late and any(others):
             raise ValueError("fault: late goes with method and resource only")
 
-    @property
-    def status(self) -> StatusCode | None:
-        return None if self.code is None else StatusCode[self.code]
+    def error(self, method: str, resource: str) -> GoogleAPICallError | None:
+        """What a call of this method on this resource fails with."""
+        if self.code is None:
+            return None
+        message = self.message
+        if not message and self.code == "PERMISSION_DENIED":
+            kind = "versions" if "Version" in method else "secrets"
+            permission = f"secretmanager.{kind}.{method.partition('Secret')[0].lower()}"
+            message = f"Permission '{permission}' denied for resource '{resource}' (or it may not exist)."
+        message = message or f"{self.code}: injected by the stand-in for {method}."
+        error: GoogleAPICallError = from_grpc_status(StatusCode[self.code], message)
+        return error
 
     def fits(self, method: str, names: Sequence[str]) -> bool:
         """Whether the rule is for a call of this method, on a resource of these names."""

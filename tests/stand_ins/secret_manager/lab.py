@@ -8,22 +8,23 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
+from google.api_core.exceptions import GoogleAPICallError
 from google.protobuf import json_format
 
 from tests.stand_ins.http_server import Answer, Request, Server
 from tests.stand_ins.lab import Lab
 from tests.stand_ins.rules import CallLog
 
-from . import limits, rest
-from .errors import ApiError
+from . import rest
 from .faults import FaultTable
-from .protos import METHODS, SERVICE, STATE_NUMBER, Message, Secret
-from .service import Call, SecretManagerService
+from .methods import HANDLERS
+from .protos import METHODS, SERVICE, STATE_NUMBER, CreateSecretRequest, Message
+from .service import Call, SecretManagerService, status_of
 from .store import Store
 
 __all__ = ["SecretManagerLab"]
@@ -72,28 +73,24 @@ class SecretManagerLab(Lab):
         super().reset()
         self.store.reset()
 
-    def seed(self, documents: Iterable[Mapping[str, Any]]) -> int:
-        """Create secrets without calls and return their number; ApiError or ValueError for one that cannot be.
+    def seed(self, documents: Sequence[Mapping[str, Any]]) -> int:
+        """Create secrets without calls and return their number; an error for one that cannot be.
 
         A secret is {"project", "secret", "labels", "annotations", "replication" (as in the REST API, default
         automatic), "versions": [{"data" (text) or "data_base64", "state" (default ENABLED)}]}.
         """
-        count = 0
         for item in documents:
-            message = Secret(labels=item.get("labels") or {}, annotations=item.get("annotations") or {})
-            json_format.ParseDict(item.get("replication") or {"automatic": {}}, message.replication)
-            limits.check_secret_id(item["secret"])
-            limits.check_replication(message.replication)
-            limits.check_labels(message.labels)
-            limits.check_annotations(message.annotations)
-            record = self.store.create(item["project"], item["secret"], message)
+            secret: dict[str, Any] = {"replication": {"automatic": {}}}
+            secret |= {key: item[key] for key in ("labels", "annotations", "replication") if item.get(key)}
+            parent, secret_id = f"projects/{item['project']}", item["secret"]
+            request = {"parent": parent, "secretId": secret_id, "secret": secret}
+            HANDLERS["CreateSecret"](self.store, json_format.ParseDict(request, CreateSecretRequest()))
+            record = self.store.get(item["project"], secret_id)
             for version in item.get("versions") or ():
-                state = STATE_NUMBER[version.get("state", "ENABLED")]
-                added = self.store.add_version(record, _payload(version), crc=None, checked=True)
-                if state != added.state:
+                added = self.store.add_version(record, _payload(version))
+                if (state := STATE_NUMBER[version.get("state", "ENABLED")]) != added.state:
                     self.store.set_version_state(record, added, state)
-            count += 1
-        return count
+        return len(documents)
 
     def _answer(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
         if request.path.startswith("/_lab/"):
@@ -105,12 +102,8 @@ class SecretManagerLab(Lab):
 
 def _payload(version: Mapping[str, Any]) -> bytes:
     if "data_base64" in version:
-        payload = base64.b64decode(version["data_base64"], validate=True)
-    else:
-        payload = version["data"].encode()
-    if not 0 < len(payload) <= limits.MAX_PAYLOAD:
-        raise ValueError("seed: a payload has 1 to 65536 bytes")
-    return payload
+        return base64.b64decode(version["data_base64"], validate=True)
+    return bytes(version["data"].encode())
 
 
 def _grpc_server(service: SecretManagerService, threads: int) -> grpc.Server:
@@ -137,9 +130,9 @@ def _grpc_handler(service: SecretManagerService, method: str) -> Callable[[Messa
     def handle(request: Message, context: Any) -> Message:
         try:
             return service.call(method, request)
-        except ApiError as error:
+        except GoogleAPICallError as error:
             # Not context.abort(): that raises, and grpc would format a traceback.
-            context.set_code(error.code)
+            context.set_code(status_of(error))
             context.set_details(error.message)
             return empty
 

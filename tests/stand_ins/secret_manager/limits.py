@@ -9,24 +9,30 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from .errors import invalid
-from .names import SECRET_ID
+from google.api_core.exceptions import InvalidArgument
+
 from .protos import Message
 
 MAX_PAYLOAD = 64 * 1024  # bytes
 MAX_LABELS = 64
 MAX_ANNOTATIONS_SIZE = 16 * 1024  # bytes, keys and values together; "must be less than"
-MIN_DESTROY_TTL = 24 * 3600  # seconds
 
+_SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _ANNOTATION_KEY = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 _LOCATION = re.compile(r"[a-z]+(-[a-z]+[0-9]+)?")
 _KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
 
 
 def check_secret_id(secret_id: str) -> None:
-    if SECRET_ID.fullmatch(secret_id) is None:
-        raise invalid("Secret ID must be 1 to 255 characters of [A-Za-z0-9_-].")
+    if _SECRET_ID.fullmatch(secret_id) is None:
+        raise InvalidArgument("Secret ID must be 1 to 255 characters of [A-Za-z0-9_-].")
+
+
+def check_secret(secret: Message) -> None:
+    """What a client may set of a secret."""
+    _check_replication(secret.replication)
+    _check_labels(secret.labels)
+    _check_annotations(secret.annotations)
 
 
 def _label_text(text: str) -> bool:
@@ -35,62 +41,46 @@ def _label_text(text: str) -> bool:
     return all(c in "_-" or unicodedata.category(c) in {"Ll", "Lo", "Nd", "Nl", "No"} for c in text)
 
 
-def check_labels(labels: Mapping[str, str]) -> None:
+def _check_labels(labels: Mapping[str, str]) -> None:
     if len(labels) > MAX_LABELS:
-        raise invalid(f"A resource can have at most {MAX_LABELS} labels.")
+        raise InvalidArgument(f"A resource can have at most {MAX_LABELS} labels.")
     for key, value in labels.items():
         if not key or unicodedata.category(key[0]) not in {"Ll", "Lo"} or not _label_text(key):
-            raise invalid(f"Label key [{key}] is invalid.")
+            raise InvalidArgument(f"Label key [{key}] is invalid.")
         if not _label_text(value):
-            raise invalid(f"The value of label [{key}] is invalid.")
+            raise InvalidArgument(f"The value of label [{key}] is invalid.")
 
 
-def check_annotations(annotations: Mapping[str, str]) -> None:
+def _check_annotations(annotations: Mapping[str, str]) -> None:
     size = 0
     for key, value in annotations.items():
         if len(key) > 63 or _ANNOTATION_KEY.fullmatch(key) is None:
-            raise invalid(f"Annotation key [{key}] is invalid.")
+            raise InvalidArgument(f"Annotation key [{key}] is invalid.")
         size += len(key.encode()) + len(value.encode())
     if size >= MAX_ANNOTATIONS_SIZE:
-        raise invalid("The total size of annotations must be less than 16 KiB.")
+        raise InvalidArgument("The total size of annotations must be less than 16 KiB.")
 
 
-def check_aliases(aliases: Mapping[str, int], versions: int) -> None:
-    """Aliases point at versions 1..`versions`."""
-    if len(aliases) > 50:
-        raise invalid("A secret can have at most 50 version aliases.")
-    for alias, number in aliases.items():
-        if alias in {"latest", "NEW"} or _ALIAS.fullmatch(alias) is None:
-            raise invalid(f"Version alias [{alias}] is invalid.")
-        if not 1 <= number <= versions:
-            raise invalid(f"Version alias [{alias}] points at a version that does not exist.")
-
-
-def check_destroy_ttl(secret: Message) -> None:
-    if secret.HasField("version_destroy_ttl") and secret.version_destroy_ttl.seconds < MIN_DESTROY_TTL:
-        raise invalid("version_destroy_ttl must be at least 24 hours.")
-
-
-def check_replication(replication: Message) -> None:
+def _check_replication(replication: Message) -> None:
     kind = replication.WhichOneof("replication")
     if kind is None:
-        raise invalid("Field [secret.replication] is required.")
+        raise InvalidArgument("Field [secret.replication] is required.")
     if kind == "automatic":
         _check_key(replication.automatic, "global")
         return
     replicas = replication.user_managed.replicas
     if not replicas:
-        raise invalid("Field [secret.replication.user_managed.replicas] is required.")
+        raise InvalidArgument("Field [secret.replication.user_managed.replicas] is required.")
     seen: set[str] = set()
     for replica in replicas:
         if _LOCATION.fullmatch(replica.location) is None:
-            raise invalid(f"Location [{replica.location}] is invalid.")
+            raise InvalidArgument(f"Location [{replica.location}] is invalid.")
         if replica.location in seen:
-            raise invalid(f"Location [{replica.location}] is given twice.")
+            raise InvalidArgument(f"Location [{replica.location}] is given twice.")
         seen.add(replica.location)
         _check_key(replica, replica.location)
     if len({replica.HasField("customer_managed_encryption") for replica in replicas}) > 1:
-        raise invalid("Either all replicas or none must use customer-managed encryption.")
+        raise InvalidArgument("Either all replicas or none must use customer-managed encryption.")
 
 
 def _check_key(policy: Message, location: str) -> None:
@@ -99,6 +89,6 @@ def _check_key(policy: Message, location: str) -> None:
         return
     match = _KMS_KEY.fullmatch(policy.customer_managed_encryption.kms_key_name)
     if match is None:
-        raise invalid("Field [kms_key_name] is malformed.")
+        raise InvalidArgument("Field [kms_key_name] is malformed.")
     if match[1] != location:
-        raise invalid(f"The Cloud KMS key must reside in location [{location}].")
+        raise InvalidArgument(f"The Cloud KMS key must reside in location [{location}].")

@@ -8,22 +8,18 @@ proto-plus wrappers are comfortable but cost several times a message's own price
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.cloud.secretmanager_v1 import types
 from google.protobuf import empty_pb2
 
-PACKAGE = "google.cloud.secretmanager.v1"
-SERVICE = f"{PACKAGE}.SecretManagerService"
+SERVICE = "google.cloud.secretmanager.v1.SecretManagerService"
 
 Message = Any  # protobuf's generated classes have no static types here
 
 Secret: Any = types.Secret.pb()
 SecretVersion: Any = types.SecretVersion.pb()
-Replication: Any = types.Replication.pb()
-ReplicationStatus: Any = types.ReplicationStatus.pb()
+CreateSecretRequest: Any = types.CreateSecretRequest.pb()
 ListSecretsResponse: Any = types.ListSecretsResponse.pb()
 ListSecretVersionsResponse: Any = types.ListSecretVersionsResponse.pb()
 AccessSecretVersionResponse: Any = types.AccessSecretVersionResponse.pb()
@@ -36,58 +32,32 @@ STATE_NAME = {ENABLED: "ENABLED", DISABLED: "DISABLED", DESTROYED: "DESTROYED"}
 STATE_NUMBER = {name: number for number, name in STATE_NAME.items()}
 
 
-@dataclass(frozen=True)
-class Method:
-    """One RPC: its message classes and the name of the resource a request is about."""
+class Method(NamedTuple):
+    """The message classes of one RPC."""
 
-    name: str
     request: Any
     response: Any
-    resource: Callable[[Message], str]
 
 
-def _name(request: Message) -> str:
-    return str(request.name)
-
-
-def _parent(request: Message) -> str:
-    return str(request.parent)
-
-
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method(
-            "CreateSecret",
-            types.CreateSecretRequest.pb(),
-            Secret,
-            lambda request: f"{request.parent}/secrets/{request.secret_id}",
-        ),
-        Method("GetSecret", types.GetSecretRequest.pb(), Secret, _name),
-        Method(
-            "UpdateSecret",
-            types.UpdateSecretRequest.pb(),
-            Secret,
-            lambda request: str(request.secret.name),
-        ),
-        Method("DeleteSecret", types.DeleteSecretRequest.pb(), Empty, _name),
-        Method("ListSecrets", types.ListSecretsRequest.pb(), ListSecretsResponse, _parent),
-        Method("AddSecretVersion", types.AddSecretVersionRequest.pb(), SecretVersion, _parent),
-        Method("GetSecretVersion", types.GetSecretVersionRequest.pb(), SecretVersion, _name),
-        Method(
-            "AccessSecretVersion",
-            types.AccessSecretVersionRequest.pb(),
-            AccessSecretVersionResponse,
-            _name,
-        ),
-        Method(
-            "ListSecretVersions",
-            types.ListSecretVersionsRequest.pb(),
-            ListSecretVersionsResponse,
-            _parent,
-        ),
-        Method("EnableSecretVersion", types.EnableSecretVersionRequest.pb(), SecretVersion, _name),
-        Method("DisableSecretVersion", types.DisableSecretVersionRequest.pb(), SecretVersion, _name),
-        Method("DestroySecretVersion", types.DestroySecretVersionRequest.pb(), SecretVersion, _name),
+METHODS = {
+    name: Method(getattr(types, f"{name}Request").pb(), response)
+    for response, names in (
+        (Secret, ("CreateSecret", "GetSecret", "UpdateSecret")),
+        (Empty, ("DeleteSecret",)),
+        (ListSecretsResponse, ("ListSecrets",)),
+        (SecretVersion, ("AddSecretVersion", "GetSecretVersion")),
+        (SecretVersion, ("EnableSecretVersion", "DisableSecretVersion", "DestroySecretVersion")),
+        (AccessSecretVersionResponse, ("AccessSecretVersion",)),
+        (ListSecretVersionsResponse, ("ListSecretVersions",)),
     )
+    for name in names
 }
+
+
+def resource_of(method: str, request: Message) -> str:
+    """The name of the resource that a request is about."""
+    if method == "CreateSecret":
+        return f"{request.parent}/secrets/{request.secret_id}"
+    if method == "UpdateSecret":
+        return str(request.secret.name)
+    return str(request.parent if method.startswith(("Add", "List")) else request.name)

@@ -11,15 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from google.api_core.exceptions import GoogleAPICallError, InvalidArgument, NotFound
 from google.cloud.secretmanager_v1.services.secret_manager_service.transports import rest_base
 from google.protobuf import json_format
-from grpc import StatusCode
 
 from tests.stand_ins.http_server import Request, Response
 
-from .errors import HTTP_STATUS, ApiError, invalid
 from .protos import METHODS, Message
-from .service import SecretManagerService
+from .service import SecretManagerService, status_of
 
 __all__ = ["MAX_REQUEST", "answer"]
 
@@ -66,23 +65,23 @@ def answer(service: SecretManagerService, request: Request) -> Response:
     """Do what a request asks, and answer with JSON."""
     try:
         status, body = 200, _answer(service, request)
-    except ApiError as error:
-        status = HTTP_STATUS[error.code]
-        detail = {"code": status, "message": error.message, "status": error.code.name}
+    except GoogleAPICallError as error:
+        status = error.code or 500
+        detail = {"code": status, "message": error.message, "status": status_of(error).name}
         body = json.dumps({"error": detail})
     return Response(status, body.encode(), "application/json; charset=UTF-8")
 
 
 def _answer(service: SecretManagerService, request: Request) -> str:
     if len(request.body) > MAX_REQUEST:
-        raise invalid("Request payload size exceeds the limit.")
+        raise InvalidArgument("Request payload size exceeds the limit.")
     for route in _ROUTES:
         if route.verb == request.method and (match := route.pattern.fullmatch(request.path)):
             path = dict(zip(route.fields, match.groups(), strict=True))
             response = service.call(route.method, _read_request(route, path, request))
             numbers = "enum-encoding=int" in request.query.get("$alt", "")
             return str(json_format.MessageToJson(response, indent=None, use_integers_for_enums=numbers))
-    raise ApiError(StatusCode.NOT_FOUND, "The requested URL was not found on this server.")
+    raise NotFound("The requested URL was not found on this server.")
 
 
 def _read_request(route: _Route, path: Mapping[str, str], request: Request) -> Message:
@@ -97,7 +96,7 @@ def _read_request(route: _Route, path: Mapping[str, str], request: Request) -> M
                 _put(tree, field, value)
         return json_format.ParseDict(tree, METHODS[route.method].request())
     except (ValueError, TypeError, AttributeError, json_format.ParseError):
-        raise invalid("Invalid JSON payload or query parameter received.") from None
+        raise InvalidArgument("Invalid JSON payload or query parameter received.") from None
 
 
 def _put(tree: dict[str, Any], field: str, value: str) -> None:

@@ -10,33 +10,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from google.api_core.exceptions import GoogleAPICallError, InternalServerError
 from google_crc32c import value as crc32c
 from grpc import StatusCode
 
 from tests.stand_ins.rules import CallLog
 
-from . import secrets, versions
-from .errors import ApiError, default_message
 from .faults import Fault, FaultTable
-from .protos import METHODS, Message
+from .methods import HANDLERS, add_version
+from .protos import Message, resource_of
 from .store import Store
 
-__all__ = ["Call", "SecretManagerService"]
-
-_HANDLERS: dict[str, Callable[[Store, Message], Message]] = {
-    "CreateSecret": secrets.create,
-    "GetSecret": secrets.get,
-    "UpdateSecret": secrets.update,
-    "DeleteSecret": secrets.delete,
-    "ListSecrets": secrets.list_page,
-    "AddSecretVersion": versions.add,
-    "GetSecretVersion": versions.get,
-    "AccessSecretVersion": versions.access,
-    "ListSecretVersions": versions.list_page,
-    "EnableSecretVersion": versions.enable,
-    "DisableSecretVersion": versions.disable,
-    "DestroySecretVersion": versions.destroy,
-}
+__all__ = ["Call", "SecretManagerService", "status_of"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +32,10 @@ class Call:
     resource: str
     code: str
     at: float = field(default_factory=time.time)
+
+
+def status_of(error: GoogleAPICallError) -> StatusCode:
+    return error.grpc_status_code or StatusCode.UNKNOWN
 
 
 class SecretManagerService:
@@ -65,20 +54,20 @@ class SecretManagerService:
         self.stopping = threading.Event()  # ends injected delays
 
     def call(self, method: str, request: Message) -> Message:
-        """The response message, or ApiError; a mistake of the stand-in's own is INTERNAL without detail."""
-        resource = METHODS[method].resource(request)
+        """The response message, or GoogleAPICallError; a mistake of the stand-in's own is INTERNAL."""
+        resource = resource_of(method, request)
         code = "OK"
         try:
             if self.faults:
                 return self._call_with_faults(method, request, resource)
-            return _HANDLERS[method](self.store, request)
-        except ApiError as error:
-            code = error.code.name
+            return HANDLERS[method](self.store, request)
+        except GoogleAPICallError as error:
+            code = status_of(error).name
             raise
         except Exception as error:  # noqa: BLE001 - the last resort of a server
             code = "INTERNAL"
             # Only the kind: an exception's text could hold what the request held.
-            raise ApiError(StatusCode.INTERNAL, f"The stand-in failed: {type(error).__name__}.") from None
+            raise InternalServerError(f"The stand-in failed: {type(error).__name__}.") from None
         finally:
             self.calls.add(Call(method, self.store.projects.by_id(resource), code))
             self._on_call()
@@ -90,13 +79,13 @@ class SecretManagerService:
         if _may_be_old(method, resource):
             store = store.ago(self.faults.lateness(method, *names))
         if fault is None:
-            return _HANDLERS[method](store, request)
+            return HANDLERS[method](store, request)
         if fault.phase == "before":
             self._fail(fault, method, resource)
         if fault.corrupt == "payload" and method == "AddSecretVersion":
-            response = versions.add(store, request, damage=_flip)
+            response = add_version(store, request, damage=_flip)
         else:
-            response = _corrupted(fault, method, _HANDLERS[method](store, request))
+            response = _corrupted(fault, method, HANDLERS[method](store, request))
         if fault.phase == "after":
             self._fail(fault, method, resource)
         return response
@@ -104,8 +93,8 @@ class SecretManagerService:
     def _fail(self, fault: Fault, method: str, resource: str) -> None:
         if fault.delay:
             self.stopping.wait(fault.delay)
-        if fault.status is not None:
-            raise ApiError(fault.status, fault.message or default_message(fault.status, method, resource))
+        if error := fault.error(method, resource):
+            raise error
 
 
 def _may_be_old(method: str, resource: str) -> bool:

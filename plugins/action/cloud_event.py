@@ -12,12 +12,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_actio
 
 
 class ActionModule(QuietAction):
-    """Runs M(hyperfleet.pull_secret.cloud_event) where the task says."""
+    """Runs M(hyperfleet.pull_secret.cloud_event) on the task's host."""
 
     MODULE = "hyperfleet.pull_secret.cloud_event"
 
     def spec(self) -> dict[str, Any]:
-        """The module's argument spec."""
+        """Return the module's argument spec."""
         return cloud_event.spec()
 
     def act(

@@ -13,7 +13,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table impor
 
 
 class ActionModule(ReportAction):
-    """What became of every hosted cluster; see M(hyperfleet.pull_secret.hosted_cluster_report)."""
+    """Reports the result of each hosted cluster; see M(hyperfleet.pull_secret.hosted_cluster_report)."""
 
     VARIABLES = ("clusters", "defaults")
     OPTIONAL = ("defaults",)
@@ -21,5 +21,5 @@ class ActionModule(ReportAction):
     COLUMNS = HOSTED
 
     def rows(self, named: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """One row a cluster."""
+        """Return one row per cluster."""
         return hosted_rows(named["clusters"], named["result"], named["defaults"])

@@ -46,12 +46,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.run_log imp
 
 _LOCK = "lock"
 _RESULT = "result.json"
-# Another run holds it for as long as it works.
+# Seconds to wait for the lock. Another run keeps it until its end, the event source only for an instant.
 _LOCK_SECONDS = 2.0
 
 
 class ActionModule(BatchAction):
-    """Runs the adapter here, prints its log while it runs, and leaves its result to the event source.
+    """Runs the adapter, prints its log while it runs, and writes its result for the event source.
 
     See M(hyperfleet.pull_secret.hyperfleet_adapter).
     """
@@ -60,13 +60,13 @@ class ActionModule(BatchAction):
     TASK: ClassVar[ModuleType] = hyperfleet_adapter
 
     def spec(self) -> dict[str, Any]:
-        """The module's argument spec, with what is secret in an override."""
+        """Return the module's argument spec, in which the secret fields of overrides are marked."""
         return {**hyperfleet_adapter.spec(), "overrides": {"options": override_options()}}
 
     def act(
         self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Handle all clusters, in this process where the module would run on the controller."""
+        """Handle all clusters, in this process if the module would run on the controller."""
         here = self._is_here(task_vars)
         caller = Caller(arguments.get("run_directory"))
         logs: list[RunLog] = []
@@ -81,8 +81,8 @@ class ActionModule(BatchAction):
 
         result = safely(handle, AnsibleConnectionFailure)
         if not caller.is_there() or any(log.is_lost() for log in logs):
-            # Nobody takes the result, and one that is larger than a pipe would be waited with for ever. A worker
-            # that ends with an error ends its ansible-playbook, if that is still there.
+            # Nobody reads the result, and a result that is larger than a pipe would block this worker forever. If
+            # a worker ends with an error, its ansible-playbook ends, too.
             os._exit(1)
         return result
 
@@ -131,7 +131,7 @@ class ActionModule(BatchAction):
 
 
 class _Plain:
-    """How to log where the configuration is on another machine."""
+    """The log settings if the configuration is on another machine."""
 
     level = "info"
     format = "json"
@@ -139,12 +139,12 @@ class _Plain:
 
 @contextmanager
 def _locked(directory: Any) -> Iterator[str | None]:
-    """The run's directory, locked from the run's beginning to its end: so others see whether a run is under way.
+    """Lock the run's directory while the context lasts, so that the event source sees whether the run is working.
 
-    The event source makes the file and deletes it when it gives the run up: a run never makes it.
+    The event source creates the lock file, and deletes it when it gives up the run. A run never creates it.
 
-    :raises ConfigurationError: it is no directory of a run that is waited for, or cannot be written to.
-    :raises Conflict: another run has it.
+    :raises ConfigurationError: no event source waits for a run in this directory, or it cannot be written to.
+    :raises Conflict: another run has locked it.
     """
     if not directory:
         yield None
@@ -177,7 +177,7 @@ def _locked(directory: Any) -> Iterator[str | None]:
 
 
 def _taken(handle: int) -> bool:
-    """Take the lock; the event source, too, has it for an instant when it looks whether a run is at work."""
+    """Take the lock. The event source also takes it for an instant, to check whether a run is working."""
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -190,7 +190,7 @@ def _taken(handle: int) -> bool:
 
 
 def _leave(directory: str | None, document: Mapping[str, Any]) -> None:
-    """Write the result file whole."""
+    """Write the result file atomically."""
     if directory is None:
         return
     path = os.path.join(directory, _RESULT)

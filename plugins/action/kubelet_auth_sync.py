@@ -22,14 +22,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
     with_digest_key,
 )
 
-# What is read with on the controller, and no business of a node's.
+# The controller reads the docker config with these options; a node must not receive them.
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import leave_if_gone
 
 _HERE_ONLY = ("layers", "precedence", "policy", "drop", "gcp", "kubernetes", "hyperfleet", "retry")
 
 
 class ActionModule(BatchAction):
-    """Reads the docker config here, by reference, and gives it to the node's module over a pipe.
+    """Reads the docker config on the controller, by reference, and passes it to the node's module over a pipe.
 
     See M(hyperfleet.pull_secret.kubelet_auth_sync).
     """
@@ -38,7 +38,7 @@ class ActionModule(BatchAction):
     TASK: ClassVar[ModuleType] = kubelet_auth_sync
 
     def spec(self) -> dict[str, Any]:
-        """The module's argument spec."""
+        """Return the module's argument spec."""
         return kubelet_auth_sync.spec()
 
     def act(

@@ -23,13 +23,13 @@ class ActionModule(BatchAction):
 
     MODULE = "hyperfleet.pull_secret.pull_secret_info"
     TASK: ClassVar[ModuleType] = pull_secret_info
-    # A part of the fleet would find the other parts' secrets unlisted.
+    # A chunk of targets would report the secrets of other chunks as unlisted.
     IN_CHUNKS = False
 
     def act(
         self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """As of any batch module."""
+        """Run the module, and print its table if the task asks for it."""
         result = super().act(arguments, hidden, task_vars)
         if "targets" in result and boolean(arguments.get("show_table") or False, strict=False):
             lines = info_table(result, digests=str(arguments.get("digests")))

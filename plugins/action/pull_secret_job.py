@@ -24,10 +24,10 @@ display = Display()
 
 
 class ActionModule(QuietAction):
-    """Both workflows for one cluster, configured and logged as the job contract says."""
+    """Runs both workflows for one cluster, with the settings and the log of the job contract."""
 
     def spec(self) -> dict[str, Any]:
-        """How the places are reached: the modules check what is in it."""
+        """Return the spec of the connections' options. The modules check their content."""
         options = run_options()
         return {name: options[name] for name in _OPTIONS}
 
@@ -38,7 +38,7 @@ class ActionModule(QuietAction):
         return safely(lambda: self._worked(arguments, task_vars))
 
     def _worked(self, arguments: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        # By the modules' own specs: their first phase would find out after the job has begun.
+        # Check the arguments with the modules' specs now. Otherwise they would fail after the job has begun.
         Limits(self.spec()).check(validated_by_spec(self.spec(), arguments))
         job = Job(
             lambda phase, target, run: self._ask(phase, {**target, **run}, task_vars),

@@ -12,11 +12,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.report impo
 
 
 class ActionModule(ReportAction):
-    """What became of every cluster; see M(hyperfleet.pull_secret.pull_secret_report)."""
+    """Reports the result of each cluster; see M(hyperfleet.pull_secret.pull_secret_report)."""
 
     VARIABLES = ("clusters",)
     RESULTS = ("secret_manager", "management")
 
     def rows(self, named: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """One row a cluster."""
+        """Return one row per cluster."""
         return summary_rows(named["clusters"], named["secret_manager"], named["management"])

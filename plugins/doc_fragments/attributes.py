@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """What every module of the collection can and cannot do."""
+    """The attributes of every module of the collection."""
 
     DOCUMENTATION = r"""
 options: {}

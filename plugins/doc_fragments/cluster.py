@@ -8,7 +8,7 @@ import re
 
 
 def _with_targets(options: str) -> str:
-    """The options, and each of them again as a suboption of ``targets``."""
+    """Return the options, and each of them also as a suboption of ``targets``."""
     names = re.findall(r"^  (\w+): &\1$", options, re.MULTILINE)
     return f"options:{options}  targets:\n    suboptions:\n" + "".join(
         f"      {name}: *{name}\n" for name in names
@@ -24,7 +24,7 @@ _SHARED = r"""
     type: str
   labels: &labels
     description:
-      - Labels to set beside the collection's own. Labels that others have set are kept.
+      - Labels to set in addition to the collection's own. Labels that others have set are kept.
       - A label that the collection sets, such as C(managed-by) or C(cluster-id), cannot have another value.
       - A target's labels are added to the task's.
       - A value is a string, a number or a boolean. A boolean is written as V(true) or V(false). Null, a list
@@ -32,8 +32,8 @@ _SHARED = r"""
     type: dict
   adopt: &adopt
     description:
-      - Take over an existing secret that is not labelled as this cluster's. Without this option, the target
-        fails for such a secret.
+      - Whether to take over an existing secret without the labels of this cluster. Otherwise the target fails
+        for such a secret.
       - With O(state=absent), the target always fails for such a secret. To delete it, first take it over with
         O(state=present).
       - The default is V(false).
@@ -109,8 +109,8 @@ _DOCUMENT = r"""
             required: true
       field:
         description:
-          - Dotted path of the docker config if the source holds a larger JSON or YAML document. An example is
-            V(spec.pullSecret.data) in a cluster's file.
+          - Dotted path of the docker config in a larger JSON or YAML document, such as V(spec.pullSecret.data) in
+            a cluster's file.
         type: str
   layers: &layers
     description:
@@ -135,8 +135,8 @@ _DOCUMENT = r"""
         default: false
   precedence: &precedence
     description:
-      - Which layer wins if several have a registry. V(additional) is the later one, V(original) the earlier
-        one.
+      - Which layer wins if several contain the same registry. V(additional) is the later one, V(original) the
+        earlier one.
       - The default is V(additional).
     type: str
     choices: [additional, original]
@@ -145,7 +145,7 @@ _DOCUMENT = r"""
     type: dict
   drop: &drop
     description:
-      - Registries to leave out of the result, also without a merge.
+      - Registries to leave out of the result. This also applies to a single source.
       - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
@@ -160,8 +160,8 @@ _STORE = r"""
       - Whether the secret exists. The default is V(present).
       - With V(absent), a secret that is labelled as a cluster's is deleted only if O(cluster_id) is that
         cluster.
-      - With V(absent), the metadata may be old and show no secret. The task then requests version 1. If that
-        version exists, the task waits for the metadata.
+      - With V(absent), outdated metadata may show no secret. The task then requests version 1. If that version
+        exists, the task waits for the metadata.
     type: str
     choices: [present, absent]
   project: &project
@@ -219,10 +219,10 @@ _STORE = r"""
     description:
       - Number of an older version to restore. Its docker config is added as the newest version. The action is
         V(restored from 3), or none if the newest version has the same meaning.
-      - O(source) or O(layers) beside it is not stored. If it differs from the restored version, a warning
-        says so, because the next run without O(restore_version) stores it again.
-      - A disabled version is enabled while it is read. The annotation C(hyperfleet-restoring) names it
-        meanwhile, so that the next run disables it if this run is killed.
+      - If O(source) or O(layers) is also given, it is not stored. If it differs from the restored version, a
+        warning says so, because the next run without O(restore_version) stores it again.
+      - A disabled version is enabled while it is read. Until then, the annotation C(hyperfleet-restoring) names
+        it, so that the next run disables it if this run is killed.
       - Check mode enables nothing, so it fails for a disabled version.
       - The new version has the same meaning as the old one, in this module's usual format.
     type: str
@@ -271,8 +271,8 @@ _PLACE = r"""
     elements: str
   wait_for_namespace: &wait_for_namespace
     description:
-      - Whether to wait for a missing namespace, as O(retry) says. With V(false), a missing namespace is an
-        error at once.
+      - Whether to retry while the namespace is missing, with the limits of O(retry). With V(false), a missing
+        namespace is an error at once.
       - The Job and the adapter wait, because the placement adapter may be about to create the namespace.
       - The default is V(false).
     type: bool
@@ -286,15 +286,15 @@ _PLACE = r"""
 _INFO = r"""
   id: &id
     description:
-      - What results call the target. The default is O(cluster_id), else O(secret).
+      - Name of the target in results. The default is O(cluster_id), or O(secret) without one.
     type: str
   cluster_id: &cluster_id
     description: Id of the cluster, used in names and labels. Lower case letters, digits and dashes.
     type: str
   state: &state
     description:
-      - Whether the secrets should be there. The default is V(present).
-      - With V(absent), a secret that is still there is drift.
+      - Whether the secrets should exist. The default is V(present).
+      - With V(absent), an existing secret is drift.
     type: str
     choices: [present, absent]
   project: &project
@@ -304,7 +304,8 @@ _INFO = r"""
     description: Id of the secret. The default is C(hyperfleet-{cluster_id}-pull-secret).
     type: str
   impersonate_service_account: &impersonate_service_account
-    description: Address of a service account to act as, if not the one of O(gcp.impersonate_service_account).
+    description: Email address of a service account to impersonate. The default is that of
+      O(gcp.impersonate_service_account).
     type: str
   namespace: &namespace
     description: Namespace of the Secret. Every target needs one.
@@ -320,8 +321,8 @@ _INFO = r"""
     type: path
   problem: &problem
     description:
-      - Why the target cannot be looked at. It is reported as the target's failure and nothing else is looked at.
-      - The filter P(hyperfleet.pull_secret.info_targets#filter) sets it for a cluster that is described wrongly.
+      - Why the target cannot be inspected. The target fails with this text, and the module reads nothing for it.
+      - The filter P(hyperfleet.pull_secret.info_targets#filter) sets it for a cluster with a wrong description.
     type: str
 """
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Options of every module of the collection: how the batch runs and how the places are reached."""
+    """Options of every module of the collection: limits of the batch, and connections."""
 
     DOCUMENTATION = r"""
 options:
@@ -15,7 +15,7 @@ options:
     type: int
     default: 16
   timeout:
-    description: Seconds that one target may take, retries included. Above 0, at most 86400.
+    description: Seconds that one target may take, including retries. Above 0, at most 86400.
     type: float
     default: 300.0
   api_timeout:
@@ -23,7 +23,7 @@ options:
     type: float
     default: 30.0
   retry:
-    description: How requests are retried after a temporary failure. Delays double and vary by a fifth.
+    description: How requests are retried after a temporary failure. Delays double, and vary randomly by 20 percent.
     type: dict
     default: {}
     suboptions:
@@ -53,8 +53,8 @@ options:
     type: path
   gcp:
     description:
-      - How to connect to Google Secret Manager. Credentials are found in the same way as by Google's own
-        clients, Workload Identity included.
+      - How to connect to Google Secret Manager. The module finds credentials in the same way as Google's own
+        clients, including Workload Identity.
     type: dict
     suboptions:
       transport:
@@ -64,9 +64,9 @@ options:
         default: grpc
       endpoint:
         description:
-          - Host and port of the service. The default is Google's. With C(http://) in front, neither TLS nor
-            credentials are used, as for an emulator.
-          - If unset, E(SECRET_MANAGER_EMULATOR_HOST) names such an emulator.
+          - Host and port of the service. The default is Google's. If the value begins with C(http://), the module
+            uses neither TLS nor credentials, as for an emulator.
+          - If this option is unset, E(SECRET_MANAGER_EMULATOR_HOST) names such an emulator.
         type: str
       credentials_file:
         description: Path of a credentials file. The default is the application default credentials.
@@ -79,7 +79,7 @@ options:
       - How to connect to the Kubernetes API.
       - Defaults of the options come from the environment variables that C(kubernetes.core) reads, such as
         E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY), E(K8S_AUTH_KUBECONFIG) and E(K8S_AUTH_CONTEXT).
-      - Without options and variables, the module uses E(KUBECONFIG), in a pod its service account, or
+      - Without options and variables, the module uses E(KUBECONFIG), the service account of its pod, or
         C(~/.kube/config).
       - If an option or a target names a kubeconfig or a context, neither the host nor the credentials of the
         variables are used.
@@ -101,12 +101,12 @@ options:
         type: str
       ca_cert:
         description:
-          - Path of the CA certificates that the API server's certificate is checked against.
+          - Path of the CA certificates with which the API server's certificate is verified.
           - If O(kubernetes.host) is given, this option and O(kubernetes.validate_certs) apply only to that
             host. They do not apply to a target's own context or kubeconfig.
         type: path
       validate_certs:
-        description: Whether the API server's certificate is checked. The default is V(true), or the value of
+        description: Whether the API server's certificate is verified. The default is V(true), or the value of
           E(K8S_AUTH_VERIFY_SSL).
         type: bool
   hyperfleet:
@@ -126,18 +126,17 @@ options:
         type: dict
       flavour:
         description:
-          - Form of the API's statuses. V(current) is that of today's API. V(contract) is that of the adapter
-            contract. There, reports are sent with POST, in camelCase, and a cluster holds its adapters'
-            statuses.
+          - Format of the API's statuses. V(current) is that of today's API. V(contract) is that of the adapter
+            contract, with reports by POST, names in camelCase, and the adapters' statuses in the cluster.
           - Only modules that read or report statuses use this option.
         type: str
         choices: [current, contract]
         default: current
       ca_cert:
-        description: Path of the CA certificates that the API's certificate is checked against.
+        description: Path of the CA certificates with which the API's certificate is verified.
         type: path
       validate_certs:
-        description: Whether the API's certificate is checked.
+        description: Whether the API's certificate is verified.
         type: bool
         default: true
 """

@@ -17,9 +17,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_actio
 
 
 def credential_for(config: Any, image: Any) -> dict[str, dict[str, Any]]:
-    """Reader -> which entry of a docker config it would pull the image with; never a credential.
+    """Return, by reader, the entry of a docker config that it would use to pull the image, but no credential.
 
-    :raises AnsibleFilterError: one of the two is of another type, or the image's name is refused by both.
+    :raises AnsibleFilterError: an argument has the wrong type, or both readers refuse the image's name.
     """
     config, image = as_module_argument(config), as_module_argument(image)
     if not isinstance(config, (str, Mapping)):
@@ -35,8 +35,8 @@ def credential_for(config: Any, image: Any) -> dict[str, dict[str, Any]]:
 
 
 class FilterModule:
-    """Tells which credential would pull an image."""
+    """Finds the entry of a docker config that would pull an image."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters by name."""
+        """Return the filters by name."""
         return {"credential_for": credential_for}

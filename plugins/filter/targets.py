@@ -28,10 +28,10 @@ def _reported(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class FilterModule:
-    """From the clusters of a workflow to the targets of its modules."""
+    """Turns the clusters of a workflow into the targets of its modules."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters by name."""
+        """Return the filters by name."""
         return {
             "gcp_targets": _reported(gcp_targets),
             "hosted_targets": _reported(hosted_targets),

@@ -50,10 +50,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.clust
 
 
 class LookupModule(LookupBase):
-    """Reads nothing."""
+    """Returns the names of the variables that describe one cluster."""
 
     def run(self, terms: Any, variables: Any = None, **kwargs: Any) -> list[str]:
-        """The names of the variables."""
+        """Return the names; read no variable."""
         if terms or kwargs:
             raise AnsibleLookupError("cluster_variables: it takes no terms and no options")
         return [name for name, option in OPTIONS.items() if option.is_key]

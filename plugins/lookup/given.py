@@ -6,26 +6,28 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: given
-short_description: Return the variables that are given, with their values
+short_description: Return the given variables with their values
 version_added: 0.1.0
 description:
-  - Reads optional variables. The result is a mapping of those that are given.
-  - A variable that does not exist, is null or is an empty string is not given. A survey leaves such values.
-  - A variable that exists is evaluated with everything in it. It is an error if it refers to something
-    undefined. With C(default) or C(is defined) such a variable would count as not given.
+  - Reads optional variables, and returns a mapping of those that are given.
+  - A variable that is missing, null or an empty string counts as not given. A survey sets empty strings for empty
+    fields.
+  - Every other variable is evaluated completely. A reference to something undefined is an error. With C(default) or
+    C(is defined), such a variable would count as not given.
   - A date or an infinite number in a value is an error, too. YAML reads an unquoted C(2026-01-02) as a date.
-  - An error names the variables and never quotes a value.
-  - Do not put C(default) after this lookup, since C(default) can hide its errors. Use the mapping's C(get).
+  - Error messages name the variables and never quote a value.
+  - Do not use C(default) on the result of this lookup, because C(default) can hide its errors. Use the mapping's
+    C(get).
 options:
   _terms:
-    description: Names of variables, or lists of them.
+    description: Names of variables, or lists of names.
     type: list
     elements: raw
     required: true
   values:
     description:
       - Whether to return the values. With V(false), each given name has V(true).
-      - With V(false), lists and mappings are not evaluated, which would be slow for thousands of clusters.
+      - With V(false), lists and mappings are not evaluated, because that is slow for thousands of clusters.
     type: bool
     default: true
 author:
@@ -44,7 +46,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: One mapping, from the name of each variable that is given to its value.
+  description: One mapping, from the name of each given variable to its value.
   type: list
   elements: dict
 """
@@ -59,10 +61,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables i
 
 
 class LookupModule(LookupBase):
-    """Reads the raw variables that Ansible hands to every lookup."""
+    """Reads the raw variables that Ansible passes to every lookup."""
 
     def run(self, terms: Any, variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
-        """The mapping, as the only item of a list."""
+        """Return the mapping as the only item of a list."""
         try:
             self.set_options(var_options=variables, direct=kwargs)
         except TypeError:

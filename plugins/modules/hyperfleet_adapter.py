@@ -96,7 +96,7 @@ options:
     type: int
     default: 16
   timeout:
-    description: Seconds that each step of one cluster may take, retries included. Above 0, at most 86400.
+    description: Seconds that each step of one cluster may take, including retries. Above 0, at most 86400.
     type: float
     default: 60.0
   api_timeout:

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every batch module needs of the controller.
+"""The base class of the action plugins of batch modules.
 
-* Where the module would run on this machine, as this user, with this Python, its work is done here, in
-  Ansible's worker process: that saves a second a task, and no argument leaves the process.
-* Elsewhere a pipelined connection, so that no argument is ever written to a temporary file.
-* Progress: the module writes to a small file how far it is, and this prints it.
-* One digest key for the whole ``ansible-playbook`` run, so that digests can be compared within it.
+* If the module would run on this machine, as this user, with this Python, the plugin does the work in Ansible's
+  worker process. That saves a second per task, and no argument leaves the process.
+* On other hosts, a docker config in the arguments requires a pipelined connection, so that it is never written to
+  a temporary file.
+* The module writes its progress to a small file, and the plugin prints it.
+* All tasks of one ``ansible-playbook`` have the same digest key, so that their digests can be compared.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ _NEXT_PROGRESS = 2.0
 
 _display = Display()
 
-# Ansible loads this file in the process that forks its workers, which then holds the answers of thousands of
-# targets. What is there by now stays: looking through it for garbage, again and again, is a tenth of a run.
+# Ansible loads this file in the process that forks its workers, and that keeps the results of thousands of
+# targets. The objects that exist now stay until the end. Without the freeze, garbage collection of them takes a
+# tenth of a run.
 gc.collect()
 gc.freeze()
 
@@ -56,7 +58,7 @@ class BatchAction(QuietAction):
     """The action plugin of a batch module.
 
     ``MODULE`` is its fully qualified name, ``TASK`` the module of ``module_utils/tasks`` that does its work,
-    ``IN_CHUNKS`` whether another machine may be sent some targets at a time.
+    ``IN_CHUNKS`` whether the plugin may send targets in chunks to another machine.
     """
 
     MODULE: ClassVar[str]
@@ -64,13 +66,13 @@ class BatchAction(QuietAction):
     IN_CHUNKS: ClassVar[bool] = True
 
     def spec(self) -> dict[str, Any]:
-        """The module's argument spec."""
+        """Return the module's argument spec."""
         return whole_spec(self.TASK.target_options)
 
     def act(
         self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Run the module over all targets, in one process where it runs on the controller."""
+        """Run the module for all targets, in one process if it runs on the controller."""
         here = self._is_here(task_vars)
         if forms_in(arguments) and not here and not self._is_pipelining_enabled("new"):
             return {
@@ -81,7 +83,7 @@ class BatchAction(QuietAction):
             }
         if here:
             return safely(lambda: self._run_here(with_digest_key(arguments)))
-        # Here, since Ansible's validation in the module's process makes texts of mappings.
+        # Ansible's validation in the module's process turns mappings into strings, so validate here.
         wrong = safely(lambda: self._fits(arguments))
         if wrong:
             return wrong
@@ -104,7 +106,7 @@ class BatchAction(QuietAction):
         )
 
     def _is_here(self, task_vars: Mapping[str, Any]) -> bool:
-        """Whether a module process would be this one again: same machine, user, environment and Python."""
+        """Return whether a module process would have this process' machine, user, environment and Python."""
         if self._connection.transport != "local" or self._connection.become is not None:
             return False
         environment: dict[str, Any] = {}
@@ -141,8 +143,8 @@ class BatchAction(QuietAction):
             return self._execute({**arguments, "progress_file": path}, task_vars)
 
     def _run_chunks(self, arguments: dict[str, Any], targets: list[Any], task_vars: Any) -> dict[str, Any]:
-        """Elsewhere than here the module's progress cannot be seen: it is sent some targets at a time."""
-        # A chunk does not see what another one writes.
+        """Send the targets in chunks, because the module's progress file cannot be read on another machine."""
+        # A chunk does not know the targets of the others, so compare all targets now.
         wrong = safely(lambda: self._checked(arguments))
         if wrong:
             return wrong
@@ -153,7 +155,7 @@ class BatchAction(QuietAction):
             leave_if_gone()
             part = self._execute({**arguments, "targets": targets[start : start + _CHUNK]}, task_vars)
             if "targets" not in part:
-                # The module itself failed (arguments, connection): return what was done before, too.
+                # The module itself failed (arguments, connection): also return the results of earlier chunks.
                 done = whole(results, diffs)
                 del done["summary"]
                 return {**done, **part, "changed": done["changed"]}
@@ -164,17 +166,16 @@ class BatchAction(QuietAction):
         return whole(results, diffs)
 
     def _fits(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Nothing.
-
+        """Check the arguments; return an empty result.
         :raises ConfigurationError: the arguments are wrong.
         """
         validated(self.TASK.target_options, arguments)
         return {}
 
     def _checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Nothing.
+        """Check the arguments and the targets together; return an empty result.
 
-        :raises ConfigurationError: the arguments are wrong, or two targets are one.
+        :raises ConfigurationError: the arguments are wrong, or two targets are the same.
         """
         self.TASK.targets_elsewhere(validated(self.TASK.target_options, arguments))
         return {}
@@ -185,9 +186,10 @@ def with_digest_key(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _digest_key() -> str:
-    """The same for every task of this ansible-playbook.
+    """Return a key that is the same for all tasks of this ansible-playbook.
 
-    Its workers inherit the random key of multiprocessing, which is in no file that a killed run could leave.
+    It is derived from the random key of multiprocessing, which workers inherit. No file contains that key, so a
+    killed run leaves none.
     """
     inherited = multiprocessing.current_process().authkey
     made = hmac.new(inherited, b"hyperfleet.pull_secret digest_key", hashlib.sha256).digest()
@@ -196,7 +198,7 @@ def _digest_key() -> str:
 
 @contextmanager
 def _progress_shown(name: str) -> Iterator[str]:
-    """A file for the module to write its progress to, and a thread that prints it."""
+    """Yield the path of the module's progress file, and print the progress in a thread."""
     remove_leftovers(constants.DEFAULT_LOCAL_TMP)
     path = os.path.join(constants.DEFAULT_LOCAL_TMP, f"{PROGRESS}{secrets.token_hex(6)}")
     ended = threading.Event()
@@ -221,7 +223,7 @@ def _watch(name: str, path: str, ended: threading.Event) -> None:
                 counts = json.load(stream)
         except (OSError, ValueError):
             continue
-        # One target's progress is its result.
+        # For a single target, the result is enough.
         if counts["total"] > 1 and counts["done"] != shown:
             shown = counts["done"]
             _show(name, shown, counts["total"], counts["failed"])

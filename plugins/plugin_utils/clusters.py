@@ -21,10 +21,10 @@ from .plain_values import plain
 
 __all__ = ["OTHER_WORDS", "PROBLEM", "check_known", "checked_cluster", "is_given", "read_cluster"]
 
-# The key with which a list of clusters explains why a cluster cannot be provisioned: its file is unreadable.
+# The key of a list's entry that says why the cluster cannot be provisioned, for example an unreadable file.
 PROBLEM = "problem"
 _WORDS = words_of("name")
-# The modules' names of the keys. "name" may also be that of a cluster.
+# The modules' names of the keys. "name" may also mean a cluster's name.
 OTHER_WORDS = {option: key for option, key in _WORDS.items() if option != "name"}
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 
@@ -52,7 +52,7 @@ def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]
 
     :raises ConfigurationError: what is wrong with it, in the terms of a list of clusters.
     """
-    # It imports the clients, which a report without failures does not need.
+    # This imports the clients, which a report without failures does not need.
     from ..module_utils.workflows.provision.checking import check_cluster
 
     check_known(given, CLUSTER_KEYS)
@@ -100,6 +100,6 @@ def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
 
 
 def is_given(value: Any) -> bool:
-    """Return whether a value is given: an empty string is an unset variable or an empty field of a survey."""
+    """Return whether a value is given. An empty string, for example of a survey, is not."""
     # Comparing Ansible's own mappings would template everything in them.
     return value is not None and not (isinstance(value, str) and value == "")

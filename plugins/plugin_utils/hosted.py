@@ -25,7 +25,7 @@ from .problems import Checked, ClusterError, has_name, listed, refuse_group, ret
 
 __all__ = ["checked", "hosted_rows", "hosted_targets"]
 
-# The module's defaults of its parameters.
+# The module's defaults of its options.
 _UNSAID = {"state": "present", "precedence": "additional"}
 
 
@@ -103,7 +103,7 @@ def _fit(cluster: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 @lru_cache(maxsize=1)
 def _task() -> ModuleType:
-    # It imports the clients, which nothing else here needs.
+    # This imports the clients, which nothing else here needs.
     from ..module_utils.tasks import hosted_cluster_pull_secret
 
     return hosted_cluster_pull_secret

@@ -15,7 +15,7 @@ __all__ = ["info_table"]
 
 _HEADERS = ("CLUSTER", "NEWEST", "VERSIONS", "SECRET MANAGER", "MANAGEMENT SECRET", "RESULT")
 _VERSION_HEADERS = ("CLUSTER", "VERSION", "STATE", "CREATED", "DIGEST")
-# Of 32: enough to tell the versions of one secret apart.
+# Characters of a digest, of 32: enough to distinguish the versions of one secret.
 _DIGITS = 12
 _HINT = (
     f"to list versions, inspect one cluster, or up to {ROWS} with inspect_digests=all (the module's digests)"
@@ -25,12 +25,13 @@ _Target = Mapping[str, Any]
 
 
 def info_table(result: Mapping[str, Any], *, digests: str = "newest") -> list[str]:
-    """Lines for people: a small fleet whole, of a large one what differs or failed.
+    """Return the lines of the table: all clusters of a small fleet, or those of a large one that differ or failed.
 
-    Each version has a line if there is one cluster, or if the digests of all versions of a small fleet were read.
+    Each version has a line if there is only one cluster, or if the digests of all versions of a small fleet were
+    read.
 
-    :param result: the module's.
-    :param digests: the module's option.
+    :param result: the module's result.
+    :param digests: the module's option ``digests``.
     """
     targets: Sequence[_Target] = result.get("targets") or ()
     cut, more = fitting(targets, "that differ or failed", lambda one: not one.get("in_sync"))
@@ -71,7 +72,7 @@ def _versions(one: _Target) -> Sequence[Mapping[str, Any]]:
 
 
 def _version_lines(targets: Sequence[_Target], has_digests: bool) -> list[str]:
-    """A line a version, newest first."""
+    """Return one line per version, newest first."""
     columns = len(_VERSION_HEADERS) if has_digests else len(_VERSION_HEADERS) - 1
     cells, cut = [_VERSION_HEADERS[:columns]], []
     for one in targets:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files that killed runs left in Ansible's local temporary directories, which nobody else removes."""
+"""Removes files that killed runs left in Ansible's local temporary directories; Ansible does not remove them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from contextlib import suppress
 __all__ = ["PROGRESS", "remove_leftovers"]
 
 PROGRESS = "pull-secret-progress-"
-"""How the name of a run's progress file begins."""
+"""The prefix of the name of a run's progress file."""
 
-# As ansible-core and tempfile make it: the process, and eight characters by chance.
+# The name that ansible-core and tempfile choose: a process id and eight random characters.
 _DIRECTORY = re.compile(r"ansible-local-([0-9]{1,10})[a-z0-9_]{8}\Z", re.ASCII)
 # Earlier versions kept the digest key in a file.
 _OURS = re.compile(rf"(?:pull-secret-digest-key|{PROGRESS}[0-9a-f]{{12}}(?:\.new)?)\Z", re.ASCII)
@@ -44,7 +44,7 @@ def _is_running(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        # Of another user.
+        # The process belongs to another user.
         return True
     return True
 
@@ -56,7 +56,7 @@ def _clean(path: str) -> None:
             return
         for name in os.listdir(handle):
             if _OURS.match(name) and _is_own_file(name, handle):
-                # Another run may be cleaning, too.
+                # Another run may remove it at the same time.
                 with suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=handle)
     finally:

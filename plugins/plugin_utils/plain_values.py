@@ -4,8 +4,8 @@
 
 """Converts values of YAML and Ansible that JSON and the modules do not have: dates, and vaulted strings.
 
-ansible-core 2.18 converts the result of a template to text and parses it again. With one date or infinite
-number in it, it stays text, however long the list is.
+ansible-core 2.18 converts the result of a template to text and parses it again. If a list contains one date or
+infinite number, it stays text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["decrypted", "not_in_json", "plain"]
 
 
 def decrypted(value: Any) -> Any:
-    """The value with strings in place of what ansible-core 2.18 makes of a vaulted one.
+    """Return the value with plain strings in place of ansible-core 2.18's vaulted strings.
 
     :raises AnsibleError: such a string cannot be decrypted.
     """
@@ -51,14 +51,14 @@ def _is_vaulted(value: Any) -> bool:
         return any(map(_is_vaulted, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(_is_vaulted, value))
-    # A newer ansible-core decrypts it before anybody sees it.
+    # A newer ansible-core decrypts such a string when it is read.
     return bool(getattr(value, "__ENCRYPTED__", False))
 
 
 def not_in_json(value: Any, path: str, *, in_document: bool = False) -> str | None:
     """Return what is wrong with the first date or infinite number in a value, or None.
 
-    :param path: of the value.
+    :param path: the path of the value, for the message.
     :param in_document: whether the value is part of a docker config, whose keys may be credentials.
     """
     if isinstance(value, Mapping):

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Watches the ansible-playbook of a worker process, and ends the worker after it.
+"""Watches the ansible-playbook of a worker process, and ends the worker if it is gone.
 
-ansible-core's workers do not notice that ansible-playbook was killed. Nobody reads a worker's result then,
+ansible-core's workers do not notice that ansible-playbook was killed. No process reads a worker's result then,
 and a result that is larger than a pipe blocks the worker forever.
 """
 
@@ -32,9 +32,9 @@ _under_way: list[threading.Event] = []
 
 
 def playbook_pid() -> int:
-    """The process that forked this worker, as multiprocessing noted it before the fork.
+    """Return the process that forked this worker. multiprocessing recorded it before the fork.
 
-    Where ansible-playbook was killed right after the fork, ``os.getppid`` names another one from the start.
+    If ansible-playbook was killed right after the fork, ``os.getppid`` never returned its id.
     """
     parent = multiprocessing.parent_process()
     noted = parent.pid if parent is not None else None
@@ -42,20 +42,20 @@ def playbook_pid() -> int:
 
 
 def _is_gone() -> bool:
-    """Whether ansible-playbook has ended without its worker."""
+    """Return whether ansible-playbook has ended before its worker."""
     return os.getppid() != playbook_pid()
 
 
 def leave_if_gone() -> None:
-    """End this worker where its ansible-playbook is gone."""
+    """End this worker if its ansible-playbook is gone."""
     if _is_gone():
         os._exit(1)
 
 
 def ends_with_playbook(run: _Run) -> _Run:
-    """Decorate an action's ``run``: without its ansible-playbook, a worker begins nothing, and ends.
+    """Decorate an action's ``run``: if its ansible-playbook is gone, the worker ends and starts no work.
 
-    Work under ``stopped_with_playbook`` or ``finished_first`` is finished.
+    Work under ``stopped_with_playbook`` or ``finished_first`` is finished first.
     """
 
     @functools.wraps(run)
@@ -97,7 +97,7 @@ def finished_first(stop: threading.Event | None = None) -> Iterator[None]:
 
 @functools.cache
 def _watch(_pid: int) -> None:
-    """Watch ansible-playbook for as long as this process lives, also while its result is sent."""
+    """Watch ansible-playbook until this process ends, also while it sends its result."""
     if multiprocessing.parent_process() is not None:
         threading.Thread(target=_leave_with_playbook, name="playbook-watch", daemon=True).start()
 

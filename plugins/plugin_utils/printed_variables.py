@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables of a task that ansible-core 2.18 would print whole if a template in them failed.
+"""Finds the variables of a task that ansible-core 2.18 would print completely if a template in them failed.
 
-It templates a task's arguments before it loads an action plugin, and an error quotes the variable with the
-template. Nothing of ours runs then. So such a variable is refused when the templates in it are right.
+ansible-core templates a task's arguments before it loads an action plugin, and its error quotes the variable with
+the template. The collection cannot prevent that. So it refuses such a variable already when its templates work.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["PRINTS_VARIABLES", "printed_variables"]
 
 PRINTS_VARIABLES = __version__.startswith("2.18.")
 
-# Mappings that hold every variable of a host: who uses them names none.
+# Mappings that hold every variable of a host. A template that uses them does not name a single variable.
 _ALL = frozenset({"hostvars", "vars", "groups", "ansible_facts"})
 
 
 def printed_variables(task: Any, task_vars: Mapping[str, Any], is_secret: Callable[[Any], bool]) -> list[str]:
-    """The names of variables that hold both a template and a secret, in the order in which they are reached.
+    """Return the names of variables that hold both a template and a secret, in the order of their use.
 
     :param is_secret: whether a value without templates holds a secret.
     """
@@ -45,7 +45,7 @@ def printed_variables(task: Any, task_vars: Mapping[str, Any], is_secret: Callab
 
 
 def _literals(value: Any) -> Any:
-    """The value without what is a template and nothing else: `inline: "{{ other }}"` prints a name."""
+    """Return the value without strings that are only a template: `inline: "{{ other }}"` prints just a name."""
     if isinstance(value, Mapping):
         return {name: _literals(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

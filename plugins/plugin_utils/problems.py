@@ -37,7 +37,7 @@ _SHOWN = 5
 
 
 class ClusterError(ValueError):
-    """There is no list of clusters; names what there is instead, never a value of it."""
+    """There is no list of clusters. The message names the type of the value, and never quotes it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Checked(Generic[T]):
     """A cluster of the list.
 
     :param name: its name in a report.
-    :param cluster: as it was read; None if it could not be.
+    :param cluster: the parsed cluster; None if it could not be parsed.
     :param problem: why it cannot be provisioned, or None.
     """
 
@@ -67,7 +67,7 @@ def returned(name: str, results: Any, *needed: str) -> Sequence[Mapping[str, Any
     """Return a module's result for its targets; empty if it failed as a whole.
 
     :param name: the caller's name of the results, for the message.
-    :param needed: texts that each target must have beside its ``id``.
+    :param needed: keys whose value must be a string in each target, in addition to ``id``.
     :raises ClusterError: it is not the result of such a module.
     """
     targets = (results.get("targets") or ()) if isinstance(results, Mapping) else None
@@ -123,7 +123,7 @@ def check_cluster_list(clusters: Any) -> list[Checked[Cluster]]:
 
 
 def has_name(cluster: Mapping[str, Any]) -> bool:
-    """Return whether a report may use its ``cluster_id``. An unreadable file is reported by its name."""
+    """Return whether a report may use its ``cluster_id``, which is a file's name if that file is unreadable."""
     identity = cluster.get("cluster_id")
     if not isinstance(identity, str):
         return False
@@ -131,7 +131,7 @@ def has_name(cluster: Mapping[str, Any]) -> bool:
 
 
 def refuse_group(checked: list[Checked[T]], group: Sequence[int], problem: str) -> None:
-    """Refuse all of a group, because it is unknown which of them is meant."""
+    """Refuse all clusters of a group, because it is unknown which one is the right one."""
     for index in group if len(group) > 1 else ():
         if checked[index].problem is None:
             checked[index] = replace(checked[index], problem=problem)
@@ -160,7 +160,7 @@ def _enumerated(texts: Iterable[str]) -> str:
 
 
 def _kind(value: Any) -> str:
-    # ansible-core 2.18 makes an empty string of null.
+    # ansible-core 2.18 turns null into an empty string.
     if value is None or value == "":
         return "null or an empty string"
     names: list[tuple[Any, str]] = [

@@ -30,10 +30,9 @@ def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
 
 
 def info_targets(clusters: Any) -> list[dict[str, Any]]:
-    """Return the targets of ``k8s_pull_secret``, for the clusters whose secret was stored.
+    """Return the targets of ``pull_secret_info``. The target of a cluster with a problem has only that problem.
 
-    :param stored: the result of ``gcp_pull_secret``; it has no cluster with a problem.
-    :raises ClusterError: there is no list of clusters, or no such result.
+    :raises ClusterError: there is no list of clusters.
     """
     return [
         {"id": one.name, "problem": one.problem or "it cannot be read"}
@@ -44,8 +43,7 @@ def info_targets(clusters: Any) -> list[dict[str, Any]]:
 
 
 def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The targets of ``k8s_pull_secret``: workflow 2, for the clusters whose workflow 1 went well.
-
+    """Return the targets of ``k8s_pull_secret``, for the clusters whose secret was stored.
     :param stored: the result of ``gcp_pull_secret``; it has no cluster with a problem.
     :raises ClusterError: there is no list of clusters, or no such result.
     """
@@ -58,20 +56,19 @@ def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[st
         try:
             targets.append(to_place(read_cluster(given), entry))
         except ConfigurationError:
-            # It was another one when it was stored; ``summary_rows`` says what is wrong with it now.
+            # The cluster has changed since it was stored. ``summary_rows`` reports what is wrong with it.
             continue
     return targets
 
 
 def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row a cluster: what is in both places, what changed, what failed and why.
-
+    """Return one row per cluster: the state of both secrets, the changes, and a failure with its reason.
     :raises ClusterError: there is no list of clusters, or no such result.
     """
     in_store = {entry["id"] for entry in returned("stored", stored)}
     placed_ids = {entry["id"] for entry in returned("placed", placed)}
     identities = [_identity(cluster) for cluster in listed(clusters)]
-    # What is in both results had no problem.
+    # A cluster in both results had no problem.
     whole = [identity for identity in identities if identity in in_store & placed_ids]
     if len(whole) == len(identities):
         return rows([(identity, None) for identity in whole if identity is not None], stored, placed)
@@ -79,7 +76,7 @@ def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, 
 
 
 def _identity(cluster: Any) -> str | None:
-    """What a cluster's results are found by."""
+    """Return the id under which the results have a cluster; None if it cannot have results."""
     if not isinstance(cluster, Mapping) or PROBLEM in cluster:
         return None
     identity = cluster.get("cluster_id")

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every action plugin of the collection does about secrets, before and after its own work.
+"""The base class of the collection's action plugins, which keeps secrets out of results and logs.
 
-* Callbacks are given the task's arguments with its result: they get a form without secrets.
-* What would show a secret is refused: a docker config in the wrong option, ``async``, and with
-  ansible-core 2.18 a variable that Ansible would print.
-* A loop's item is a part of its result: one that holds a secret hides the result.
-* A net below: the result has no ``invocation``, and no form of a secret that the task holds.
+* Ansible passes a task's arguments to callbacks with the result. They receive arguments without secrets.
+* The plugin refuses what would show a secret: a docker config in the wrong option, ``async``, and (with
+  ansible-core 2.18) a variable that Ansible would print.
+* The item of a loop is part of its result. If the item holds a secret, the result is hidden.
+* Finally, the plugin removes ``invocation`` and all forms of the task's secrets from the result.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class QuietAction(ActionBase):
 
     def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
         """Run the module in its own process."""
-        # A run of the adapter holds the lock of its directory until its module has ended.
+        # A run of the adapter must keep its directory locked until its module has ended.
         with finished_first():
             result: dict[str, Any] = self._execute_module(
                 module_name=self.MODULE, module_args=_Arguments(arguments), task_vars=task_vars
@@ -132,7 +132,7 @@ class QuietAction(ActionBase):
 
 
 class _Arguments(dict):  # type: ignore[type-arg]
-    """A module's arguments. ansible-core prints them with ANSIBLE_DEBUG, so they print as nothing."""
+    """A module's arguments. ansible-core prints them with ANSIBLE_DEBUG, so their ``repr`` shows nothing."""
 
     def __repr__(self) -> str:
         return "(arguments not shown)"
@@ -143,18 +143,18 @@ def _failed(message: str) -> dict[str, Any]:
 
 
 def _looped(task_vars: Mapping[str, Any]) -> list[Any]:
-    """Return what Ansible adds to the result of an item: the item and, with ``extended``, the others."""
+    """Return what Ansible adds to the result of an item: the item and, with ``extended``, all items."""
     return [task_vars.get(str(task_vars.get("ansible_loop_var"))), task_vars.get("ansible_loop")]
 
 
 def _holds(value: Any, hidden: set[str]) -> bool:
-    """Whether a value holds a docker config, or one of these texts."""
+    """Return whether a value holds a docker config, or one of these texts."""
     given = as_module_argument(value)
     return bool(forms_in(given)) or Mask(hidden).value(given) != given
 
 
 def as_module_argument(value: Any) -> Any:
-    """Return the value as a module gets it, without Ansible's own types of strings, lists and dictionaries."""
+    """Return the value as a module receives it, without Ansible's own types of strings, lists and dictionaries."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
@@ -163,5 +163,5 @@ def as_module_argument(value: Any) -> Any:
         return {as_module_argument(key): as_module_argument(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [as_module_argument(item) for item in value]
-    # A date of YAML, or a value from a vault.
+    # A date from YAML, or a value from a vault.
     return value.isoformat() if hasattr(value, "isoformat") else to_text(value)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shared by the reports of both workflows: they read variables by name, print a table and return one result."""
+"""The base class of both workflows' reports: reads variables by name, prints a table and returns one result."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _display = Display()
 class ReportAction(QuietAction):
     """The action plugin of a report.
 
-    ``VARIABLES`` are its options that name variables, ``OPTIONAL`` those of them that may be left out, and
-    ``RESULTS`` those that name registered results.
+    ``VARIABLES`` are its options that name variables. ``OPTIONAL`` are the optional ones of them, and ``RESULTS``
+    those that name registered results.
     """
 
     VARIABLES: ClassVar[tuple[str, ...]]
@@ -45,7 +45,7 @@ class ReportAction(QuietAction):
         raise NotImplementedError
 
     def spec(self) -> dict[str, Any]:
-        """Names of variables, and whether to print the table."""
+        """Return the spec of the options: names of variables, and whether to print the table."""
         named = {
             option: {"type": "str", "required": option not in self.OPTIONAL}
             for option in (*self.VARIABLES, *self.RESULTS)
@@ -55,7 +55,7 @@ class ReportAction(QuietAction):
     def act(
         self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Nothing is read or written."""
+        """Evaluate the named variables, and return and print the report."""
         try:
             return self._reported(validated_by_spec(self.spec(), arguments), task_vars)
         except VariableError as error:
@@ -66,7 +66,7 @@ class ReportAction(QuietAction):
     def _reported(self, arguments: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         named: dict[str, Any] = {}
         for option in (*self.VARIABLES, *self.RESULTS):
-            # By name: as arguments, a fleet and its results would be templated and copied value by value.
+            # As arguments instead of names, Ansible would template and copy every value of a fleet's results.
             value = task_vars.get(arguments[option]) if arguments[option] else None
             is_result = option in self.RESULTS
             # An optional variable that is null counts as not given.

@@ -2,15 +2,15 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Prints the log of an adapter's run through the ansible-playbook whose worker process it is.
+"""Prints the log of an adapter's run, which is a worker process of ansible-playbook.
 
-That ansible-playbook may be killed, or the process that started it, or the reader of its output may end.
+ansible-playbook, or the process that started it, may be killed, or the reader of its output may end.
 ansible-core's workers notice none of this. A run finishes its clusters in each case.
 
 Workers pass their output to one thread of ansible-playbook, through a pipe. That thread ends at the first
-line that it cannot write, and ansible-playbook then waits forever for the result. It ends by itself when its
-worker process ends with an error, if there is room in the pipe. So a run prints only while its output can be
-written, and little at a time.
+line that it cannot write, and ansible-playbook then waits forever for the result. ansible-playbook ends when its
+worker process ends with an error, if the pipe is not full. So a run prints only while its output can be
+written, and only a few entries at a time.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ __all__ = ["Caller", "Output", "RunLog"]
 
 _display = Display()
 
-# Each call of display is a message to another process: after this number of entries, or seconds.
+# Each call of display is a message to another process. So print after this number of entries, or seconds.
 _TOGETHER = 100
 _SOON_SECONDS = 1.0
-# One message, or two, fit into a pipe of 64 KiB.
+# Maximum characters of a message: two messages fit into a pipe of 64 KiB.
 _MESSAGE_CHARACTERS = 16 * 1024
-# Between two checks of a full output.
+# Seconds between two checks of a full output.
 _FULL_SECONDS = 0.05
-# Time limit for printing the last entries if nobody may read them.
+# Seconds to print the last entries if there may be no reader.
 _LAST_SECONDS = 1.0
 
 
@@ -69,7 +69,7 @@ class Caller:
         if os.getppid() != self._playbook:
             return False
         starter = _parent(self._playbook) if self._starter is not None else None
-        # The system may not know now: the limit of open files may be reached.
+        # The answer is unknown if the limit of open files has been reached.
         return starter is None or starter == self._starter
 
     def output(self) -> Output:
@@ -81,7 +81,7 @@ class Caller:
                 return Output.READY
             handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError as error:
-            # A named pipe without a reader, and a terminal that was closed.
+            # A named pipe without a reader, or a closed terminal.
             return Output.CLOSED if error.errno in (errno.ENXIO, errno.EIO) else Output.READY
         try:
             poll = select.poll()
@@ -139,7 +139,7 @@ class RunLog:
         return self._unsure and self._output() is Output.CLOSED
 
     def close(self) -> None:
-        """Print the remaining entries; only for a moment if nobody may read them."""
+        """Print the remaining entries; with a short time limit if there may be no reader."""
         with self._some:
             self._ended = True
             self._some.notify()

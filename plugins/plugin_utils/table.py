@@ -17,7 +17,7 @@ _Row = TypeVar("_Row")
 class Columns(NamedTuple):
     """The columns between a cluster's name and its result: header to key of a row.
 
-    :param half: the system that may have changed before a failure, to whether a row shows that.
+    :param half: a system that may have changed before a failure, to a function that says whether a row shows that.
     """
 
     headers: Mapping[str, str]
@@ -39,14 +39,14 @@ HOSTED = Columns(
     {"ADDITIONAL": "additional", "GLOBAL SECRET": "global_secret", "NODES": "nodes"},
     {"in the hosted cluster": lambda row: bool(row["changed"])},
 )
-# A fleet's table must fit on a screen: changed and failed clusters are shown, up to this many rows.
+# Maximum rows, because a fleet's table must fit on a screen. A larger table has only changed and failed clusters.
 ROWS = 40
 
 
 def table(
     rows: Sequence[Mapping[str, Any]], *, check_mode: bool = False, columns: Columns = PROVISION
 ) -> list[str]:
-    """Return lines for people: a small fleet completely, of a large one what changed or failed."""
+    """Return the table: all clusters of a small fleet, or those of a large one that changed or failed."""
     cut, more = fitting(rows, "that changed or failed", lambda row: row["failed"] or row["changed"])
     headers = ("CLUSTER", *columns.headers, "RESULT")
     cells = [headers] + [_cells(row, columns) for row in cut]
@@ -66,7 +66,7 @@ def fitting(
 ) -> tuple[list[_Row], list[str]]:
     """Return the rows that fit on a screen, and a line that counts those that do not, if there are any.
 
-    :param what: the rows that do not fit, such as ``that changed or failed``.
+    :param what: describes the rows that do not fit, such as ``that changed or failed``.
     :param is_wanted: which rows are shown if not all of them fit.
     """
     shown = list(rows) if len(rows) <= ROWS else [row for row in rows if is_wanted(row)]

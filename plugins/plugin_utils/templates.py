@@ -33,7 +33,7 @@ def templates(value: Any) -> Iterator[str]:
 
 
 def used(value: Any) -> Iterator[str]:
-    """Return the variables that the templates in a value read; a template that Jinja cannot parse reads none."""
+    """Return the variables that the templates in a value read; an invalid template reads none."""
     for text in dict.fromkeys(templates(value)):
         try:
             parsed = _JINJA.parse(text)
@@ -43,7 +43,7 @@ def used(value: Any) -> Iterator[str]:
 
 
 def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
-    """Whether the template of another variable reads the variable: then it has an effect."""
+    """Return whether the template of another variable reads the variable, so that it has an effect."""
     return any(
         name in used(value)
         for other, value in variables.items()

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Evaluates Ansible variables from the raw variables, without guessing.
+"""Evaluates Ansible variables, and distinguishes missing variables from undefined references.
 
-Jinja's ``x | default('')`` and ``x is defined`` cannot tell a missing variable from one whose value refers to
-something undefined. Here a name that is absent from the raw variables is not given. A name that is present is
-evaluated with everything in it, and an undefined reference is an error.
+Jinja's ``x | default('')`` and ``x is defined`` cannot distinguish a missing variable from one whose value refers
+to something undefined. Here, a variable without a raw value is not given. Every other variable is evaluated
+completely, and an undefined reference is an error.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _evaluated(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
         return raw
     try:
         value = decrypted(templar.template(raw, fail_on_undefined=True))
-        # Here, because a newer ansible-core evaluates the content of ``hostvars`` when it is read.
+        # Convert now, because a newer ansible-core evaluates the content of ``hostvars`` when it is read.
         is_template = not _is_literal(value) and _is_template(value, templar)
     except Exception as error:  # noqa: BLE001 - a template's error, or that of any plugin in it
         if type(error).__name__ == "AnsibleValueOmittedError":
@@ -87,7 +87,7 @@ def named(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> d
 
 
 def unusable(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> Iterator[str]:
-    """Return what is wrong with those of the variables that cannot be evaluated."""
+    """Return what is wrong with each variable that cannot be evaluated."""
     for name in names:
         try:
             value_of(name, variables, templar)
@@ -114,7 +114,8 @@ def _is_template(value: Any, templar: Any) -> bool:
         return any(_is_template(item, templar) for pair in value.items() for item in pair)
     if isinstance(value, (list, tuple)):
         return any(_is_template(item, templar) for item in value)
-    # ``!unsafe``, or from a module. Since ansible-core 2.19 it is no template to ``templar`` either.
+    # The value is ``!unsafe``, or from a module. Since ansible-core 2.19, ``templar`` does not treat it as a
+    # template either.
     if not isinstance(value, str) or is_unsafe(value):
         return False
     return bool(templar.is_template(value))

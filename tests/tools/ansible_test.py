@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs ansible-test in a copy of the checkout: ``python -m tests.tools.ansible_test [--core 2.21] sanity``.
 
-``--oldest-python`` compiles and imports the plugins on the oldest Python that they promise to run on.
+``--oldest-python`` compiles and imports the plugins with the oldest Python that they support.
 
-ansible-test makes environments of its own under HOME, fetches a get-pip script from a host that may be out of
-reach, and drops pip's settings from the environment. It therefore gets a HOME in the cache that nothing else
-uses, with a get-pip stand-in over ensurepip and with pip's settings written down.
+ansible-test creates its own environments under HOME, downloads a get-pip script from a host that may be
+unreachable, and removes pip's settings from the environment. So it runs with a separate HOME in the cache. That
+HOME has a get-pip script that uses ensurepip, and a file with pip's settings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if any(not argument.startswith("-") for argument in arguments):
 
 
 def write_pip_conf(path: Path) -> None:
-    """Merges the user's own pip settings and the ``PIP_*`` variables into one file, readable by us alone."""
+    """Write the user's pip settings and the ``PIP_*`` variables to one file that only this user can read."""
     settings = configparser.RawConfigParser()
     home = Path.home()
     settings.read([home / ".pip" / "pip.conf", home / ".config" / "pip" / "pip.conf"])
@@ -53,7 +53,7 @@ def write_pip_conf(path: Path) -> None:
 
 
 def write_get_pip(venv: Path) -> None:
-    """Puts the stand-in under every name that this ansible-test would look for."""
+    """Write the get-pip script under each name that this ansible-test looks for."""
     cache = HOME / ".ansible" / "test" / "cache"
     cache.mkdir(parents=True, exist_ok=True)
     source = next(venv.glob("lib/python*/site-packages/ansible_test/_internal/python_requirements.py"))
@@ -71,13 +71,15 @@ def environment(*bin_dirs: Path) -> dict[str, str]:
 
 
 def left_out(what: str) -> int:
-    """The exit code for what no Python here can do: a note on a laptop, a failure in CI."""
+    """Print what cannot run here, and return the exit code: 0 on a laptop, a failure in CI."""
     env.say(f"left out: {what}")
     return 1 if os.environ.get("CI") == "true" else 0
 
 
 def run(venv: Path, arguments: list[str], *more_bin_dirs: Path) -> int:
-    """ansible-test in a fresh copy of the checkout, one run at a time: it shares environments and outputs."""
+    """Run ansible-test in a fresh copy of the checkout. A lock prevents concurrent runs, which share environments
+    and outputs.
+    """
     write_pip_conf(HOME / ".config" / "pip" / "pip.conf")
     write_get_pip(venv)
     with env.lock("ansible-test"):

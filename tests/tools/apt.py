@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Installs Debian packages that a real part needs, where we are root; says which are missing elsewhere.
+"""Installs Debian packages for tests with real parts if this user is root; otherwise names the missing packages.
 
 ``python -m tests.tools.apt COMMAND...`` provides commands by name (see ``PACKAGES``).
 """
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 from tests.tools import env
 
-# Command → the Debian package that has it.
+# Command to the Debian package that contains it.
 PACKAGES = {
     "systemd-nspawn": "systemd-container",
     "mmdebstrap": "mmdebstrap",
@@ -36,7 +36,7 @@ PACKAGES = {
 
 
 def missing(commands: Iterable[str]) -> list[str]:
-    """The commands that are not on PATH (nor in the directories of the system's own)."""
+    """Return the commands that are neither on PATH nor in the system's own directories."""
     path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
     return [command for command in commands if shutil.which(command, path=path) is None]
 
@@ -46,7 +46,10 @@ def can_install() -> bool:
 
 
 def provide(commands: Iterable[str]) -> None:
-    """Installs what is missing; ToolError where that cannot be."""
+    """Install the packages of missing commands.
+
+    :raises ToolError: they cannot be installed.
+    """
     wanted = list(commands)
     if not missing(wanted):
         return

@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds ``dist/hyperfleet-pull_secret-VERSION.tar.gz`` and checks that it holds what users need, no more.
+"""Builds ``dist/hyperfleet-pull_secret-VERSION.tar.gz``, and checks that it has the files that users need, and no
+others.
 
-A tarball that fails the check, since a pull secret lies in the checkout for example, never gets into ``dist``, and
-the tarball of an earlier build does not stay there.
+A tarball that fails the check, for example because a pull secret is in the checkout, is not moved to ``dist``. The
+tarball of an earlier build is then removed from there.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ ALLOWED = {
     "plugins",
     "roles",
 }
-# What ansible-galaxy itself adds.
+# Files that ansible-galaxy itself adds.
 _ADDED = {"FILES.json", "MANIFEST.json"}
-# Directories of which every file has to be in the tarball.
+# Directories whose files must all be in the tarball.
 WHOLE = ("meta", "plugins", "playbooks", "roles")
 FORBIDDEN = re.compile(r"(^|/)(\.[^/]+|__pycache__|tests|requirements|build|output)(/|$)|\.(pyc|log|gz|cfg)$")
 MAX_BYTES = 1 << 20
 
 
 def path() -> Path:
-    """Where the tarball of the current version is."""
+    """Return the path of the current version's tarball."""
     version = re.search(r"^version: *(\S+)", (env.ROOT / "galaxy.yml").read_text(), re.MULTILINE)
     if version is None:
         raise SystemExit("galaxy.yml names no version")
@@ -56,11 +57,11 @@ def path() -> Path:
 
 
 def complaints(members: dict[str, int], sources: list[str], tracked: set[str] | None = None) -> list[str]:
-    """Returns what is wrong with a tarball.
+    """Return what is wrong with a tarball.
 
-    :param members: the names in the tarball, with their sizes in bytes
-    :param sources: the names of the files that git tracks or would track
-    :param tracked: the names that git tracks; None leaves this check out
+    :param members: the names in the tarball, with their sizes in bytes.
+    :param sources: the names of the files that git tracks or would track.
+    :param tracked: the names that git tracks; None skips this check.
     """
     found = [
         f"{name}: not expected at the top level" for name in members if name.split("/")[0] not in ALLOWED
@@ -83,7 +84,7 @@ def complaints(members: dict[str, int], sources: list[str], tracked: set[str] | 
 
 
 def release(built: Path, sources: list[str], tracked: set[str]) -> list[str]:
-    """Moves a built tarball to ``dist`` if nothing is wrong with it; returns what is wrong."""
+    """Move a built tarball to ``dist`` if nothing is wrong with it; return what is wrong."""
     with tarfile.open(built) as archive:
         members = {member.name: member.size for member in archive if member.isfile() or member.issym()}
     found = complaints(members, sources, tracked)

@@ -26,7 +26,7 @@ _REPORT = ROOT / "build" / "cost.xml"
 
 @dataclass
 class Cost:
-    """What the tests of a folder cost together."""
+    """The total cost of a folder's tests."""
 
     tests: int = 0
     cpu: float = 0.0
@@ -39,14 +39,14 @@ class Cost:
 
 
 def _folder(classname: str) -> str:
-    """``tests.job.unit.test_ending`` is in job/unit."""
+    """Return the folder of a test class or module: ``job/unit`` for ``tests.job.unit.test_ending``."""
     parts = classname.split(".")[1:]
     until = next(number for number, part in enumerate(parts) if part.startswith("test_"))
     return "/".join(parts[:until])
 
 
 def costs(report: str) -> dict[str, Cost]:
-    """The folders of a JUnit report with their costs in seconds, by name."""
+    """Return the costs of a JUnit report, by folder."""
     found: dict[str, Cost] = defaultdict(Cost)
     for case in ElementTree.fromstring(report).iter("testcase"):
         used = [one.get("value", "0") for one in case.iter("property") if one.get("name") == PROPERTY]
@@ -57,7 +57,7 @@ def costs(report: str) -> dict[str, Cost]:
 
 
 def table(found: dict[str, Cost]) -> Iterator[str]:
-    """The lines of a table in Markdown."""
+    """Yield the lines of a table in Markdown."""
     total = Cost()
     yield "| folder | tests | CPU seconds | seconds |"
     yield "| --- | ---: | ---: | ---: |"

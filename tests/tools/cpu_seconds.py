@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pytest plugin (``-p tests.tools.cpu_seconds``): the JUnit report says what each test used of the processors.
+"""A pytest plugin (``-p tests.tools.cpu_seconds``) that adds each test's CPU seconds to the JUnit report.
 
-It counts this process and the children that have ended. What a server that outlives a test has used counts
-for the test in which it ends.
+It counts this process and its children that have ended. The CPU seconds of a server that outlives a test count for
+the test in which the server ends.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 The site has the pages of ``docs/docsite/rst`` in the sections of ``docs/docsite/extra-docs.yml``, the reference of
 each module, role and plugin, and the changelog.
 
-Sphinx would fetch the inventory of Ansible's own documentation to resolve the references to it. The build
-has to work without that host, so it gets an inventory with just the references that occur.
+Sphinx would download the inventory of Ansible's documentation to resolve references to it. The build must work
+without that host, so this program writes an inventory with the references that occur.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ INIT = ["antsibull-docs", "sphinx-init", "--use-current", "--squash-hierarchy", 
 NAMES = ["--project", COLLECTION, "--title", COLLECTION, "--copyright", "HyperFleet contributors"]
 ANSIBLE_DOCS = "https://docs.ansible.com/projects/ansible/devel/"
 
-# Labels that antsibull-docs' templates refer to -> page and anchor below ANSIBLE_DOCS.
+# Labels that antsibull-docs' templates refer to, with page and anchor below ANSIBLE_DOCS.
 LABELS = {
     "ansible_configuration_settings": "reference_appendices/config.html#ansible-configuration-settings",
     "common_return_values": "reference_appendices/common_return_values.html#common-return-values",
 }
 PLUGIN_KIND = re.compile(r"[`<]([a-z]+)_plugins[`>]")
 OTHERS_PLUGIN = re.compile(r"<ansible_collections\.((?!hyperfleet\.)\w+)\.(\w+)\.(\w+)_(\w+)>")
-# A section's caption is for the menu; the index has a heading of the same words. On a phone, code and tables
-# scroll.
+# A section's caption is only for the menu, because the index has a heading with the same words. On a phone, code
+# and tables scroll.
 CSS = """\
 .rst-content .toctree-wrapper > p.caption { display: none; }
 .rst-content div[class^="highlight"] pre { white-space: pre; overflow-x: auto; }
@@ -52,7 +52,7 @@ _PLUGIN_PAGE = re.compile(r"( +)(\w+)_([a-z]+)")
 
 
 def labels(pages: Iterable[str]) -> dict[str, str]:
-    """LABELS, and the kinds of plugins and other collections' plugins that the pages refer to."""
+    """Return LABELS, and the pages' labels of other collections' plugins and of kinds of plugins."""
     found = dict(LABELS)
     for page in pages:
         for kind in PLUGIN_KIND.findall(page):
@@ -64,7 +64,7 @@ def labels(pages: Iterable[str]) -> dict[str, str]:
 
 
 def inventory(entries: dict[str, str]) -> bytes:
-    """Sphinx' ``objects.inv``, version 2: a header of four lines and a compressed list."""
+    """Return Sphinx' ``objects.inv``, version 2: a header of four lines and a compressed list."""
     header = b"# Sphinx inventory version 2\n# Project: ansible\n# Version: devel\n"
     header += b"# The remainder of this file is compressed using zlib.\n"
     lines = [f"{label} std:label -1 {url} {label}\n" for label, url in sorted(entries.items())]
@@ -72,9 +72,9 @@ def inventory(entries: dict[str, str]) -> bytes:
 
 
 def captioned(index: str) -> str:
-    """The index with a caption for each table of contents, its heading, and the short names of plugins.
+    """Return the index with short names of plugins, and with the heading of each table of contents as its caption.
 
-    Without them the menu is one list without sections, and its lines are too long for it.
+    Otherwise the menu would be one list without sections, and its lines would be too long.
     """
     out: list[str] = []
     heading = ""

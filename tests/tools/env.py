@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the project's Python environments: ``python -m tests.tools.env NAME`` prints the environment's path.
+"""Creates the project's Python environments: ``python -m tests.tools.env NAME`` prints the environment's path.
 
-``runtime`` and ``test`` are layers of ``.venv``. Every other environment lies in the user's cache, under a
-name made of its Python version and the hash of its requirements, and is linked from ``.venvs/NAME``: it is
-made once and shared by all checkouts. What is up to date costs a few milliseconds.
+``runtime`` and ``test`` are layers of ``.venv``. Every other environment is in the user's cache, with a link in
+``.venvs/NAME``. Its name contains the Python version and the hash of its requirements, so all checkouts share it.
+The check of an existing environment takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ CORES = {
     "2.20": ("2.20.10", ("3.12", "3.13", "3.14")),
     "2.21": ("2.21.5", ("3.12", "3.13", "3.14")),
 }
-# The oldest and the newest: tests that start Ansible run on both.
+# The oldest and the newest ansible-core: tests that start Ansible run on both.
 ENDS = ("2.18", "2.21")
 
 
 class ToolError(Exception):
-    """Says what is missing on this machine, in a sentence for the person at the terminal."""
+    """A tool cannot run on this machine. The message is a sentence for the person at the terminal."""
 
 
 @contextmanager
 def lock(name: str) -> Generator[None, None, None]:
-    """Lets one process at a time do ``name``: several checkouts and helpers share the cache."""
+    """Lock ``name`` against other processes, because several checkouts share the cache."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / f"{name}.lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -55,8 +55,8 @@ def lock(name: str) -> Generator[None, None, None]:
 
 
 def run(*command: str | Path, **options: object) -> None:
-    """Runs a command, its output on our standard error: standard output is for the answer."""
-    # Not sys.stderr, which in a test may be no file.
+    """Run a command with its output on standard error, because standard output is for this program's result."""
+    # In a test, sys.stderr may be an object without a file.
     subprocess.run([str(part) for part in command], check=True, stdout=2, **options)  # type: ignore[call-overload]
 
 
@@ -65,8 +65,8 @@ def say(text: str) -> None:
 
 
 def find_python(versions: Sequence[str]) -> str | None:
-    """The path of the first Python of ``versions`` that runs here, on PATH or among pyenv's versions."""
-    # Beside this Python as well: pyenv need not be in this user's home.
+    """Return the path of the first Python of ``versions`` that runs here, from PATH or from pyenv's versions."""
+    # Also search in this Python's directory, because pyenv may be in another user's home.
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     roots = dict.fromkeys([pyenv, Path(sys.base_prefix).parent])
     for version in versions:
@@ -82,7 +82,7 @@ def find_python(versions: Sequence[str]) -> str | None:
 
 
 def python_version(python: str | Path) -> str | None:
-    """``3.11`` for a Python that runs, None for one that is absent, broken or only a shim."""
+    """Return a version such as ``3.11``; None if the Python is missing, broken or only a shim."""
     try:
         reply = subprocess.run(
             [str(python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
@@ -101,7 +101,7 @@ def _constraints(name: str) -> Path:
 
 def _fingerprint(files: Sequence[str], extra: Sequence[str], version: str) -> str:
     digest = hashlib.sha256(version.encode())
-    # The first three are included by others.
+    # Other files include the first three.
     for name in ["core", "libraries", "shellcheck", *files]:
         for path in (REQUIREMENTS / f"{name}.txt", _constraints(name)):
             digest.update(path.read_bytes() if path.exists() else b"-")
@@ -138,7 +138,7 @@ def _install(target: Path, files: Sequence[str], extra: Sequence[str]) -> None:
 
 
 def main_layer(layer: str, python: str) -> Path:
-    """Brings ``.venv`` up to a layer of its own: ``runtime``, or ``test`` on top of it."""
+    """Create or update ``.venv`` with the layer ``runtime``, or with ``test`` on top of it."""
     files = ["runtime"] if layer == "runtime" else ["runtime", layer]
     with lock("main-" + hashlib.sha256(str(ROOT).encode()).hexdigest()[:16]):
         version = python_version(VENV / "bin" / "python")
@@ -158,7 +158,7 @@ def main_layer(layer: str, python: str) -> Path:
 
 
 def link_checkout() -> None:
-    """``.collections`` holds a link to the checkout, which ansible.cfg names."""
+    """Link the checkout from ``.collections``, which ansible.cfg names."""
     link = COLLECTIONS / "ansible_collections" / "hyperfleet" / "pull_secret"
     link.parent.mkdir(parents=True, exist_ok=True)
     if not link.is_symlink():
@@ -166,7 +166,7 @@ def link_checkout() -> None:
 
 
 def cached(name: str, python: str, files: Sequence[str], extra: Sequence[str] = ()) -> Path:
-    """An environment in the cache, linked from ``.venvs/name``."""
+    """Return an environment in the cache, linked from ``.venvs/name``; create it if necessary."""
     version = python_version(python)
     if version is None:
         raise ToolError(f"{python} does not run")
@@ -189,9 +189,9 @@ def cached(name: str, python: str, files: Sequence[str], extra: Sequence[str] = 
 
 
 def core(name: str, files: Sequence[str], label: str) -> Path | None:
-    """An environment with one of the supported ansible-cores; None where no Python here can run it.
+    """Return an environment with one of the supported ansible-cores; None if no Python here can run it.
 
-    It uses this Python's version if that ansible-core runs on it, so that CI chooses one by the Python of `.venv`.
+    It prefers the version of the current Python, so that CI chooses the version by the Python of `.venv`.
     """
     version, pythons = CORES[name]
     own = "{}.{}".format(*sys.version_info)

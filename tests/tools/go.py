@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints the directory of a Go toolchain: the one on PATH, else one installed for the project."""
+"""Prints the directory of a Go toolchain: the one on PATH, or one that is installed for the project."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks for what has no business in the repository: ``python -m tests.tools.hygiene``.
+"""Finds content that must not be in the repository: ``python -m tests.tools.hygiene``.
 
-Paths of one machine, hosts of package registries (a machine's own settings say which to use), large files,
-tests that assert nothing or depend on the machine's speed, lists of sanity ignores, Python files without a
-licence line.
+That is: paths of one machine, hosts of package registries (each machine's settings name them), large files, tests
+that assert nothing or depend on the machine's speed, lists of sanity ignores, and Python files without a licence
+line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.tools.tree import sources
 
 MAX_BYTES = 1 << 20
 
-# Put together from pieces so that this file does not find itself.
+# In pieces, so that the checks do not match this file.
 MACHINE_PATH = re.compile(r"(?<![\w.-])/(?:" + "|".join(["wo" + "rk", "fa" + "rm"]) + r")(?:/|\b(?=[\s\"']))")
 REGISTRY_HOST = re.compile(
     r"\b(?:"
@@ -30,7 +30,7 @@ REGISTRY_HOST = re.compile(
     r"|\bdeb\." + r"debian\.org\b|\bregistry\." + r"npmjs\.org\b|\bindex\." + r"crates\.io\b"
 )
 SKIPPED_IN_CI = re.compile(r"pytest\.mark\.skip\b|unittest\.skip\b")
-# A call that has to be answered in less than a second is not, on a machine with more to do.
+# On a busy machine, an answer may take more than a second.
 SHORT = re.compile(r"""\bapi_timeout["']?\s*[=:]\s*0?\.\d""")
 ASSERTING = ("assert", "check", "expect", "verify", "must", "require")
 
@@ -48,7 +48,7 @@ def text_complaints(name: str, text: str) -> Iterator[str]:
 
 
 def _asserts(function: ast.AST, helpers: set[str]) -> bool:
-    """Whether a test can fail by its own words: assert, raises, or a helper that is named for it."""
+    """Return whether a test contains assert, raises, or a call of a helper that asserts."""
     for node in ast.walk(function):
         if isinstance(node, (ast.Assert, ast.Raise)):
             return True
@@ -73,7 +73,7 @@ def _functions(text: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def asserting_helpers(texts: Iterable[str]) -> set[str]:
-    """The names of the functions beside the tests that can fail a test that calls them."""
+    """Return the names of helper functions that assert."""
     return {
         node.name
         for text in texts

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Puts the built tarball through galaxy-importer, as Galaxy does; an error or a warning is a failure."""
+"""Checks the built tarball with galaxy-importer, as Galaxy does; an error or a warning is a failure."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a tool of one of our environments in the copied tree: ``python -m tests.tools.in_tree ENV COMMAND...``
+"""Runs a tool of one of the environments in the copied tree: ``python -m tests.tools.in_tree ENV COMMAND...``
 
-``--keep FILE`` copies a file that the tool wrote back into the checkout.
+``--keep FILE`` copies a file that the tool has written back to the checkout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from tests.tools import env, tree
 
 
 def run(name: str, command: Sequence[str | Path], keep: Sequence[str] = (), **variables: str) -> int:
-    """The command's exit code; its PATH starts with the environment, its collections are the tree only."""
+    """Run the command and return its exit code. The environment is first on PATH, and the tree is the only
+    collection path.
+    """
     bin_dir = env.ROOT / env.make(name, sys.executable) / "bin"
     with env.lock("in-tree"):
         base = tree.refresh()

@@ -1,7 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ``make install-test`` does with the installed tarball: the README's main job, twice, and the job."""
+"""The part of ``make install-test`` that uses the installed tarball: it provisions clusters twice, and runs the
+job.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ DOCUMENT = {"auths": {"quay.io": {"username": "example-user", "password": "examp
 
 
 def provision(installed: Installed) -> None:
-    """Provision two clusters, see that a second run changes nothing, and run the job for a third."""
+    """Provision two clusters, check that a second run changes nothing, and run the job for a third cluster."""
     with SecretManagerLab() as store, KubernetesLab() as management:
         clusters = [cluster(installed, number) for number in (1, 2)]
         for number in (1, 2, 3):
@@ -48,7 +50,7 @@ def provision(installed: Installed) -> None:
 
 
 def cluster(installed: Installed, number: int) -> dict[str, object]:
-    """A cluster whose pull secret is a file."""
+    """Return a cluster whose pull secret is in a file."""
     path = installed.home / f"pull-secret-{number}.json"
     path.write_text(json.dumps(DOCUMENT))
     return {

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Installs the built tarball as a user would, reads its documentation, and provisions with it.
+"""Installs the built tarball as a user would, reads its documentation, and provisions clusters with it.
 
-Everything happens in a temporary HOME outside the checkout, in an environment that never saw it. The
-provisioning is ``tests.tools.install_provision.provision(Installed)``.
+All of this runs in a temporary HOME outside the checkout, in an environment without the checkout. The provisioning
+is ``tests.tools.install_provision.provision(Installed)``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLLECTION = "hyperfleet.pull_secret"
 
 @dataclass(frozen=True)
 class Installed:
-    """A collection as installed: ``home`` is empty but for it, ``run`` starts a command in that world."""
+    """An installed collection. ``home`` contains nothing else, and ``run`` starts a command there."""
 
     home: Path
     collections: Path
@@ -50,7 +50,7 @@ class Installed:
         }
 
     def run(self, *command: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
-        """Runs a command with the environment's programs, in ``home``; ``more`` are environment variables."""
+        """Run a command with the environment's programs, in ``home``; ``more`` are environment variables."""
         arguments = [str(self.bin_dir / command[0]), *map(str, command[1:])]
         reply = subprocess.run(
             arguments,
@@ -72,7 +72,7 @@ def modules(tarball: Path) -> list[str]:
 
 
 def read_documentation(installed: Installed, names: Sequence[str]) -> list[str]:
-    """The modules whose documentation lacks what a reader looks for."""
+    """Return the modules without documentation, examples or return values."""
     reply = installed.run("ansible-doc", "--json", *names)
     documented = json.loads(reply.stdout)
     return [

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes ``requirements/constraints/NAME.txt``: the exact versions of what the named packages need in turn.
+"""Writes ``requirements/constraints/NAME.txt``: the exact versions of all direct and indirect requirements.
 
-Run by hand after a change of requirements, on the oldest Python that we support: what is chosen there
-installs on the newer ones too.
+Run it manually after a change of requirements, with the oldest supported Python: its versions also install with
+newer Pythons.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LAYERS = {
     "molecule": ["molecule"],
     "rulebook": ["rulebook"],
 }
-# What differs between the ends of the supported range.
+# Packages whose version depends on the supported Python.
 FREE = ("ansible-core==", "resolvelib==")
 HEADER = "# Made by `make lock`; edit requirements/{name}.txt instead.\n"
 
 
 def freeze(name: str, files: list[str], scratch: Path) -> str:
-    """Resolves ``files`` in an empty environment and returns the pins as text."""
+    """Resolve ``files`` in an empty environment, and return the pins as text."""
     venv = scratch / name
     subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
     pip = [str(venv / "bin" / "python"), "-m", "pip", "-q", "--disable-pip-version-check"]

@@ -1,14 +1,13 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``python -m tests.tools.messages [PATH…]``: every error message of the collection, one a line.
+"""``python -m tests.tools.messages [PATH…]``: prints every error message of the collection, one per line.
 
 A line is ``file:line: maker: text``. The maker is the exception, the function that is called with the text,
-``return``, or the name that the text is assigned to. What a message is filled with stands in braces.
+``return``, or the name that the text is assigned to. Inserted values are in braces.
 
-A message that a helper makes is found where its words are: a text of several words is listed wherever it
-stands, except in documentation, patterns, keys of mappings, and where other texts are compared with it. The
-words may also stand in a text that fills it.
+The messages of helpers are listed where their words are. So the program lists every string of several words, except
+documentation, patterns, keys of mappings, and strings in comparisons. The words may also be in an inserted string.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 _WHERE = ("plugins", "extensions", "roles", "playbooks")
-# Files that hold nothing but documentation.
+# Files that contain only documentation.
 _FRAGMENTS = "doc_fragments"
 _DOCUMENTATION = {"DOCUMENTATION", "EXAMPLES", "RETURN", "__doc__"}
 _YAML_KEYS = {"msg", "fail_msg"}
-# Two words, of which one may be filled in.
+# Two words, one of which may be an inserted value.
 _WORDS = re.compile(r"[A-Za-z]{2,}[,;:.)'\"]* (?:[('\"]*[A-Za-z]{2,}|\{)|\}[,;:.)'\"]* [('\"]*[A-Za-z]{2,}")
-# Calls whose texts nobody reads.
+# Calls whose strings are not messages.
 _NO_MESSAGES = {
     *("compile", "search", "match", "fullmatch", "findall", "finditer", "sub", "split", "rsplit", "getattr"),
     *(
@@ -60,7 +59,7 @@ class Message(NamedTuple):
 
 
 def messages(paths: Iterable[Path], root: Path = ROOT) -> list[Message]:
-    """The messages of files and directories, by file and line."""
+    """Return the messages of files and directories, by file and line."""
     found = []
     for path in sorted({file for one in paths for file in (one.rglob("*") if one.is_dir() else [one])}):
         name = str(path.relative_to(root))
@@ -72,7 +71,7 @@ def messages(paths: Iterable[Path], root: Path = ROOT) -> list[Message]:
 
 
 def in_python(source: str, name: str) -> list[Message]:
-    """The messages of a program."""
+    """Return the messages of a Python file."""
     tree = ast.parse(source)
     return sorted(Message(name, node.lineno, maker, text) for node, maker, text in _walk(tree, "", False))
 
@@ -81,7 +80,7 @@ def _walk(node: ast.AST, maker: str, is_raised: bool) -> Iterator[tuple[ast.expr
     if isinstance(node, ast.expr):
         text = _text(node)
         if text is not None:
-            # An exception may be returned: its text is listed even where all its words are filled in.
+            # An exception may be returned. Its text is listed even if all its words are inserted values.
             if _has_words(node) or (maker[:1].isupper() and _WORDS.search(text)):
                 yield node, maker, text
             return
@@ -91,7 +90,7 @@ def _walk(node: ast.AST, maker: str, is_raised: bool) -> Iterator[tuple[ast.expr
             return
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
         if is_raised and any(map(_text, given)):
-            # An exception's message and what to do about it.
+            # An exception's message and its hint.
             parts = [_text(one) or _placeholder(one) for one in given if not _is_nothing(one)]
             yield node, called, "; ".join(parts)
             return
@@ -125,7 +124,7 @@ def _keys(node: ast.AST) -> list[ast.expr | None]:
 
 
 def _has_words(node: ast.expr) -> bool:
-    """Whether the text, or a text that fills it, has words. The code that fills it has none."""
+    """Return whether the string, or a string inserted into it, has words. Inserted code does not count."""
     text = _text(node) or ""
     texts = []
     for one in ast.walk(node):
@@ -147,7 +146,7 @@ def _is_nothing(node: ast.expr) -> bool:
 
 
 def _text(node: ast.expr) -> str | None:
-    """What the expression says, if it is a text."""
+    """Return the text of an expression; None if it is not a string."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
@@ -185,7 +184,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def in_yaml(source: str, name: str) -> list[Message]:
-    """The messages of a role or a playbook: what ``msg`` and ``fail_msg`` say."""
+    """Return the messages of a role or a playbook: the values of ``msg`` and ``fail_msg``."""
     found: list[Message] = []
     todo = list(yaml.compose_all(source, yaml.SafeLoader))
     while todo:
@@ -201,7 +200,7 @@ def in_yaml(source: str, name: str) -> list[Message]:
 
 
 def main() -> None:
-    """Print them."""
+    """Print the messages."""
     for message in messages([Path(one).resolve() for one in sys.argv[1:]] or [ROOT / one for one in _WHERE]):
         print(message)
 

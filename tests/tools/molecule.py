@@ -15,12 +15,12 @@ EXTENSIONS = env.ROOT / "extensions"
 
 
 def scenarios() -> list[str]:
-    """Their names."""
+    """Return the names of the scenarios."""
     return sorted(path.parent.name for path in (EXTENSIONS / "molecule").glob("*/molecule.yml"))
 
 
 def run(scenario: str) -> subprocess.CompletedProcess[str]:
-    """``molecule test`` of one; its output, both streams in one, is shown by who calls."""
+    """Run ``molecule test`` for a scenario. The result's output has both streams; the caller prints it."""
     home = env.make("molecule", sys.executable)
     env.link_checkout()
     return subprocess.run(

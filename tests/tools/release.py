@@ -31,7 +31,7 @@ def tag() -> str:
 
 
 def complaints(root: Path, name: str) -> list[str]:
-    """Returns why the checkout under ``root`` cannot be released as the tag ``name``."""
+    """Return why the checkout in ``root`` cannot be released as the tag ``name``."""
     version = str(yaml.safe_load((root / "galaxy.yml").read_text())["version"])
     if name != version:
         return [
@@ -51,7 +51,7 @@ def complaints(root: Path, name: str) -> list[str]:
 
 
 def section(notes: str, version: str) -> str:
-    """The part of CHANGELOG.md about one version, without its heading; empty if there is none."""
+    """Return CHANGELOG.md's section for a version, without its heading; empty if there is none."""
     heading = re.escape("v" + version.replace(".", "\\."))
     found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", notes, re.MULTILINE | re.DOTALL)
     return re.sub(r'^<a id="[^"]*"></a>\n', "", found.group(1), flags=re.MULTILINE).strip() if found else ""
@@ -67,7 +67,7 @@ def check() -> int:
 
 
 def publish() -> int:
-    """Ends when Galaxy has imported the tarball."""
+    """Publish the tarball, and wait until Galaxy has imported it."""
     token = os.environ.get("GALAXY_TOKEN")
     if not token:
         print("GALAXY_TOKEN: the variable is not set; it holds the API token of Galaxy")
@@ -83,13 +83,13 @@ def publish() -> int:
 
 
 def signature() -> Path:
-    """Where the signature of the tarball's MANIFEST.json is."""
+    """Return the path of the signature of the tarball's MANIFEST.json."""
     tarball = artifact.path()
     return tarball.with_name(tarball.name.removesuffix(".tar.gz") + "-MANIFEST.json.asc")
 
 
 def sign() -> int:
-    """Signs with the person's own key (SIGNING_KEY names one of several)."""
+    """Sign with the user's own key; SIGNING_KEY names one of several keys."""
     with tarfile.open(artifact.path()) as archive:
         manifest = archive.extractfile("MANIFEST.json")
         assert manifest is not None

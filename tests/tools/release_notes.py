@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the release that ``galaxy.yml`` names into the changelog, in a copied tree (tests.tools.in_tree).
+"""Writes the release of ``galaxy.yml`` to the changelog, in a copied tree (tests.tools.in_tree).
 
-An entry of the same version is written again from its fragments and from today's plugins: until its tag is there,
-it is a draft. antsibull-changelog alone would keep plugins that are gone and the old list of playbooks.
+It replaces an entry of the same version, which is a draft until its tag exists, from the fragments and the current
+plugins. antsibull-changelog alone would keep removed plugins and the old list of playbooks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CHANGELOG = Path("changelogs", "changelog.yaml")
 
 
 def drop(document: dict[str, object], version: str) -> bool:
-    """Removes a release from the changelog's data; returns whether it was there."""
+    """Remove a release from the changelog's data; return whether it existed."""
     releases = document.get("releases")
     return isinstance(releases, dict) and releases.pop(version, None) is not None
 

@@ -83,7 +83,7 @@ _RULES = (
 
 
 def page() -> str:
-    """The page's text."""
+    """Return the page's text."""
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import rules
 
     parts = [_HEAD]

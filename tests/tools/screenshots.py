@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Takes pictures of five pages of the built site in ``build/screenshots``, as on a desktop and on a phone.
+"""Takes screenshots of five pages of the built site, for a desktop and a phone, in ``build/screenshots``.
 
-It also opens every page at the width of a phone, and fails if one is wider than the screen. Without Chromium it
-says so and does nothing.
+It also opens every page at the width of a phone, and fails if a page is wider than the screen. Without Chromium, it
+prints a line and does nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAGES = ("index", "docsite/index", "docsite/get_started", "docsite/troubleshooti
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESKTOP = (1280, 1800)
 PHONE = (390, 1800)
-# No window is as narrow as a phone, so the page is in a frame of that width.
+# A browser window cannot be as narrow as a phone, so the page is in a frame of that width.
 _FRAME = (
     '<!doctype html><body style="margin:0"><iframe src="{url}" width="{width}" height="{height}" '
     'style="border:0"></iframe></body>'
@@ -49,7 +49,7 @@ next(URLS);
 
 
 def _browse(browser: str, *options: str) -> str:
-    """What a browser without a window prints; a minute is the longest that it may take."""
+    """Run a headless browser for at most a minute, and return its output."""
     with tempfile.TemporaryDirectory(prefix="screenshots-") as profile:
         done = subprocess.run(
             [
@@ -80,7 +80,7 @@ def picture(browser: str, page: str, name: str, width: int, height: int) -> Path
 
 
 def too_wide(browser: str, width: int) -> dict[str, int]:
-    """The pages of the site that are wider than a screen of a width, and by how many pixels."""
+    """Return the pages that are wider than the given width, with the number of extra pixels."""
     urls = [path.as_uri() for path in sorted(docs.HTML.rglob("*.html"))]
     frame = TARGET / "measure.html"
     frame.write_text(_MEASURE.replace("WIDTH", str(width)).replace("URLS", json.dumps(urls)))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gives shellcheck the shell scripts that git knows: ``python -m tests.tools.shellcheck PROGRAM``."""
+"""Runs shellcheck for all shell scripts of the checkout: ``python -m tests.tools.shellcheck PROGRAM``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds links within a built site that lead to no file, or to no anchor of it."""
+"""Finds links within a built site whose file or anchor does not exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Page(HTMLParser):
 
 
 def broken(site: Path) -> list[str]:
-    """One line for each broken link of each page below ``site``; links to other sites are not followed."""
+    """Return one line for each broken link of the pages below ``site``; links to other sites are not followed."""
     root = site.resolve()
     pages = {path: _Page(path) for path in sorted(root.rglob("*.html"))}
     return [

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies the checkout to where Ansible's tools want it: ``ansible_collections/hyperfleet/pull_secret``.
+"""Copies the checkout to the path that Ansible's tools require: ``ansible_collections/hyperfleet/pull_secret``.
 
-Links do not do for ansible-test. The copy holds what git tracks and what it would track (untracked, not
-ignored), lies in the user's cache so that ansible-test's own git detection does not find the checkout's
-repository, and is brought up to date in place. ``python -m tests.tools.tree`` prints its collections path.
+ansible-test does not accept links. The copy has the files that git tracks or would track (untracked, not ignored).
+It is in the user's cache, so that ansible-test does not detect the checkout's git repository, and later runs update
+it. ``python -m tests.tools.tree`` prints its collections path.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ KEEP = Path("tests", "output")  # ansible-test's own
 
 
 def sources() -> list[Path]:
-    """The files of the checkout that git tracks or would track, relative to it."""
+    """Return the files of the checkout that git tracks or would track, relative to it."""
     return _listed("--cached", "--others", "--exclude-standard")
 
 
 def tracked() -> list[Path]:
-    """The files of the checkout that git tracks, relative to it."""
+    """Return the files of the checkout that git tracks, relative to it."""
     return _listed("--cached")
 
 
@@ -46,7 +46,7 @@ def _listed(*options: str) -> list[Path]:
 
 
 def refresh(name: str = "tree") -> Path:
-    """Copies what differs, removes what is gone; returns the path above ``ansible_collections``."""
+    """Copy changed files and delete removed ones; return the path above ``ansible_collections``."""
     base = CACHE / "trees" / f"{name}-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:16]}"
     target = base / COLLECTION
     with lock(base.name):

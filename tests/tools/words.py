@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``python -m tests.tools.words [PATH]``: how much prose there is, and how long its sentences are.
+"""``python -m tests.tools.words [PATH]``: prints how much prose there is, and how long its sentences are.
 
-One line a group: lines, words, sentences, the median of words a sentence, and the share of sentences of more
-than 25 words. Code, tables, directives and markup are not counted. PATH is another checkout.
+Each group has a line: lines, words, sentences, the median number of words per sentence, and the share of sentences
+with more than 25 words. Code, tables, directives and markup do not count. PATH is another checkout.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOT_PROSE = re.compile(r"\s*(?:\||\+[-=]|\.\. |:[\w-]+:|[=~^\"'-]{3,}\s*$|\[!|<
 
 
 class Figures(NamedTuple):
-    """``lines``: of the files; of texts in other files, the number of texts."""
+    """The figures of a group; ``lines`` is the number of lines, or of texts if they are in other files."""
 
     lines: int
     words: int
@@ -44,12 +44,12 @@ class Figures(NamedTuple):
 
 
 def sentences(text: str) -> list[int]:
-    """The number of words of each sentence of a text."""
+    """Return the number of words of each sentence of a text."""
     return [len(words) for one in _END.split(_MARKUP.sub("", text)) if (words := _WORD.findall(one))]
 
 
 def paragraphs(page: str) -> Iterator[str]:
-    """The texts of a page of Markdown or reStructuredText."""
+    """Yield the paragraphs of a page of Markdown or reStructuredText."""
     text: list[str] = []
     block: int | None = None  # the indentation of the code block or table that the line may be in
     for line in [*re.sub(r"(?ms)^```.*?^```$", "", page).splitlines(), ""]:
@@ -67,7 +67,7 @@ def paragraphs(page: str) -> Iterator[str]:
 
 
 def described(node: object) -> Iterator[str]:
-    """The descriptions in the documentation of a plugin, a module or a role."""
+    """Yield the descriptions in the documentation of a plugin, a module or a role."""
     for one in node if isinstance(node, list) else ():
         yield from described(one)
     for key, value in node.items() if isinstance(node, dict) else ():
@@ -80,7 +80,7 @@ def described(node: object) -> Iterator[str]:
 
 
 def documentation(path: Path) -> Iterator[str]:
-    """The descriptions in a file of documentation, or in a program's constants that hold it."""
+    """Yield the descriptions in a documentation file, or in a program's documentation constants."""
     source = path.read_text(encoding="utf-8")
     constants = ast.walk(ast.parse(source)) if path.suffix == ".py" else [ast.Constant(source)]
     texts = (one.value for one in constants if isinstance(one, ast.Constant))
@@ -89,7 +89,7 @@ def documentation(path: Path) -> Iterator[str]:
 
 
 def figures(texts: Iterable[str], lines: int | None = None) -> Figures:
-    """What is printed of a group of texts."""
+    """Return the figures of a group of texts."""
     found = [*texts]
     counts = [count for text in found for count in sentences(text)] or [0]
     long = sum(count > _LONG for count in counts) / len(counts)
@@ -97,7 +97,7 @@ def figures(texts: Iterable[str], lines: int | None = None) -> Figures:
 
 
 def groups(root: Path) -> dict[str, Figures]:
-    """The figures of a checkout, by group."""
+    """Return the figures of a checkout, by group."""
     found = {}
     for name, pattern in _PAGES.items():
         pages = [path.read_text(encoding="utf-8") for path in sorted(root.glob(pattern))]
@@ -111,7 +111,7 @@ def groups(root: Path) -> dict[str, Figures]:
 
 
 def main() -> None:
-    """Print them."""
+    """Print the figures."""
     print(f"{'':24}{'lines':>8}{'words':>8}{'sentences':>11}{'median':>8}{'over ' + str(_LONG):>9}")
     for name, one in groups(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT).items():
         print(f"{name:24}{one.lines:8}{one.words:8}{one.sentences:11}{one.middle:8g}{one.long:9.0%}")

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks ``.github/workflows`` with actionlint: ``python -m tests.tools.actionlint SHELLCHECK``.
 
-The version is the one of ``go.mod`` beside this file. It is built once, in the cache. Where it cannot be built
-(no Go, or no Go module proxy) the check is left out with a line, and in CI it fails.
+The version is in ``go.mod`` in this directory. The program is built once, in the cache. If it cannot be built (no
+Go, or no Go module proxy), the check is skipped with a line, and in CI it fails.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _PACKAGE = "github.com/rhysd/actionlint/cmd/actionlint"
 
 
 def program() -> Path:
-    """The program; built if this version was not built before.
+    """Return the program, and build it if this version does not exist yet.
 
-    :raises ToolError: there is no Go, or the build failed
+    :raises ToolError: there is no Go, or the build failed.
     """
     content = b"".join((_HERE / name).read_bytes() for name in ("go.mod", "go.sum"))
     binary = env.CACHE / f"actionlint-{hashlib.sha256(content).hexdigest()[:16]}"

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The check of the workflows is left out where its program cannot be built, but never in CI."""
+"""If actionlint cannot be built, the check of the workflows is skipped, except in CI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tools.actionlint import __main__ as actionlint
 
 @pytest.fixture
 def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, and a Go of ours: a script that the test writes."""
+    """An empty cache, and a script of the test in place of Go."""
     monkeypatch.setattr(env, "CACHE", tmp_path / "cache")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr(sys, "argv", ["actionlint", "shellcheck"])

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The check of the tarball notices what is too much and what is missing."""
+"""The check of the tarball finds unexpected and missing files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_large_file_is_found() -> None:
 
 
 def tarball(where: Path, *more: str) -> Path:
-    """A tarball of the expected files and ``more``, each with some text."""
+    """Return a tarball with the expected files and ``more``, each with some text."""
     where.mkdir(exist_ok=True)
     text = where / "text"
     text.write_text("some text\n")
@@ -71,7 +71,7 @@ def test_a_checked_tarball_is_moved_to_dist(tmp_path: Path, dist: Path) -> None:
 def test_a_tarball_with_a_file_that_git_does_not_track_is_not_kept(
     tmp_path: Path, dist: Path, name: str
 ) -> None:
-    """Nor is the tarball of an earlier build: somebody could take it for this one."""
+    """The tarball of an earlier build is removed, too: it could be mistaken for the new one."""
     artifact.release(tarball(tmp_path / "before"), SOURCES, set(WHOLE))
     found = artifact.release(tarball(tmp_path / "scratch", name), SOURCES, set(WHOLE))
     assert f"{name}: git does not track this file; remove it, or add it with git add" in found

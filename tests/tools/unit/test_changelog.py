@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CHANGELOG.md names everything that the collection has, and the first release fixes nothing of an earlier one."""
+"""CHANGELOG.md names all plugins, roles and playbooks, and the first release has no bugfixes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stems(pattern: str) -> set[str]:
 
 
 def filters() -> set[str]:
-    """One file may hold several filters; each has documentation of its own."""
+    """Return the filters' names. A file may contain several filters; each has its own documentation."""
     return stems("plugins/filter/*.yml")
 
 
@@ -38,7 +38,7 @@ LISTED = {
 
 
 def under(heading: str) -> list[str]:
-    """The names of the lists below every heading of this name: one for each release."""
+    """Return the names below the headings with this name, of which each release has one."""
     parts = re.findall(rf"^#+ {heading}\n(.*?)(?=^#|^<a id|\Z)", CHANGELOG, re.MULTILINE | re.DOTALL)
     return [
         name for part in parts for name in re.findall(r"^\* hyperfleet\.pull_secret\.(\w+) - ", part, re.M)
@@ -65,7 +65,7 @@ def test_event_sources_rulebooks_and_programs_are_named(name: str) -> None:
 
 
 def test_the_first_release_fixes_nothing() -> None:
-    """What was mended before there was a release is no news for anybody."""
+    """Bugs of unreleased code do not concern users."""
     releases = yaml.safe_load((ROOT / "changelogs" / "changelog.yaml").read_text())["releases"]
     version = yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
     assert version in releases, HINT

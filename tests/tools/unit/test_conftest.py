@@ -40,7 +40,7 @@ def run_pytest(directory: Path, sources: Iterable[str], **variables: str) -> sub
             str(directory),
         ],
         cwd=directory,
-        # The fixtures of the lab's nodes are the checkout's.
+        # The fixtures of the lab's nodes come from the checkout.
         env={**environment, "PYTHONPATH": str(ROOT), "CI": "", **variables},
         capture_output=True,
         text=True,
@@ -49,7 +49,7 @@ def run_pytest(directory: Path, sources: Iterable[str], **variables: str) -> sub
 
 
 def test_a_skip_passes_on_a_laptop_and_fails_in_ci(tmp_path: Path) -> None:
-    """All at once: to start pytest takes longer than any of them."""
+    """All cases in one run, because the start of pytest takes longer than the cases."""
     assert run_pytest(tmp_path, CASES.values()).returncode == 0
     in_ci = run_pytest(tmp_path, CASES.values(), CI="true")
     assert in_ci.returncode in (1, 2), in_ci.stdout
@@ -66,5 +66,5 @@ def test_an_expected_failure_is_not_a_skip(tmp_path: Path) -> None:
 
 def test_the_checkout_is_the_collection() -> None:
     package = importlib.import_module("ansible_collections.hyperfleet.pull_secret.plugins")
-    # An event source that was loaded before has added the same place by another name.
+    # An event source that was loaded earlier has added the same directory with another path.
     assert {Path(path).resolve() for path in package.__path__} == {ROOT / "plugins"}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``make cost`` sums what each test used by the folder that it is in."""
+"""``make cost`` sums the tests' costs by folder."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def test_the_plugin_counts_what_the_children_of_a_test_use(tmp_path: Path) -> No
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (cost,) = costs(report.read_text().replace('classname="', 'classname="tests.')).values()
     assert cost.tests == 1
-    # The kernel counts in hundredths of a second.
+    # The kernel's unit is a hundredth of a second.
     assert cost.cpu >= 0.25

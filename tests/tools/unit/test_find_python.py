@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the tools look for the other Pythons that they test with."""
+"""The tools find other versions of Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.tools.env import find_python
 
 
 def _python(versions: Path, version: str) -> Path:
-    """A program that says it is Python ``version``, where pyenv would install it."""
+    """Write a program that reports the version ``version``, in pyenv's directory for it."""
     path = versions / f"{version}.1" / "bin" / "python"
     path.parent.mkdir(parents=True)
     path.write_text(f"#!/bin/sh\necho {version}\n", encoding="utf-8")
@@ -24,7 +24,7 @@ def _python(versions: Path, version: str) -> Path:
 
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A home without a pyenv."""
+    """A home directory without pyenv."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("PYENV_ROOT", raising=False)
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "usr"))

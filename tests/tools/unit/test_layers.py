@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `make layers` cannot see: a module of ours that is imported by a text, or that no contract names."""
+"""Covers what `make layers` cannot detect: imports by a string, and modules that no contract names."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-# Files that import a module of ours by a text; each needs a reason.
+# Files that import a module of the collection by a string, with the reason.
 BY_TEXT: set[str] = set()
-# The rooms that extensions/eda may import. Of workflows it may import the AdapterConfig's reader, since
-# a file is checked whole before the first event: a run that dies of it would use up a cluster's tries.
+# The packages that extensions/eda may import. They include the AdapterConfig's reader, because the event source
+# checks the complete file before the first event. Otherwise runs would fail and use up a cluster's tries.
 OPEN = ("clients", "runtime", "model", "workflows", "workflows.adapter", "workflows.adapter.config")
 
 
@@ -23,7 +23,7 @@ def _names_a_module(path: Path) -> bool:
 
 
 def _modules_in(directory: Path) -> set[str]:
-    """The packages and modules of a package."""
+    """Return the packages and modules of a package."""
     return {
         path.stem
         for path in directory.iterdir()

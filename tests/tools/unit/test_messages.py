@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""That ``make messages`` finds the messages, and nothing that nobody reads."""
+"""``make messages`` finds all messages and no other strings."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_documentation_fragment_is_left_out(tmp_path: Path) -> None:
 
 
 def test_every_raise_with_a_text_is_listed() -> None:
-    """Counted by other means: wherever an exception is made with a text, in the line of the ``raise``."""
+    """Compare with a second method: lines with ``raise`` that create an exception with a text."""
     listed = {(one.file, one.line) for one in messages([ROOT / "plugins", ROOT / "extensions"])}
     missing = []
     raised = 0

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One name has one meaning, and a module says which of its names are public."""
+"""One name has one meaning, and each module lists its public names."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 
-# Ansible finds these classes by their name: one for each plugin.
+# Ansible finds these classes by their name. Each plugin has one.
 NAMED_BY_ANSIBLE = {"ActionModule", "CallbackModule", "FilterModule", "LookupModule", "ModuleDocFragment"}
-# What all tasks have, and by it the steps that they share; and what a program is started or built by.
+# The interface of all tasks, which their shared steps use, and the entry points of programs.
 INTERFACE = {"build_target", "full_place", "run", "spec", "target_options", "targets_of"}
 PROGRAMS = {"compile_all", "load_all", "main"}
-# Where each module lists all its public names.
+# Packages whose modules must list all public names.
 LISTED = (
     "extensions/eda/monitoring",
     "extensions/eda/receiving",
@@ -52,7 +52,7 @@ def _listed(module: ast.Module) -> set[str] | None:
 def _shared_names(
     *kinds: type[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef],
 ) -> dict[str, list[str]]:
-    """The public names that several modules define, with these modules."""
+    """Return the public names that several modules define, with these modules."""
     places: dict[str, list[str]] = defaultdict(list)
     for path, module in _modules("plugins", "extensions"):
         for node in module.body:
@@ -81,7 +81,7 @@ def test_a_module_lists_exactly_its_public_names() -> None:
     for path, module in _modules(*LISTED):
         if path.endswith("/__init__.py"):
             continue
-        # A letter is a type variable.
+        # A single letter is a type variable.
         public = {name for name in _definitions(module) if not name.startswith("_") and len(name) > 1}
         listed = _listed(module)
         if listed is None or public != listed:
@@ -90,7 +90,7 @@ def test_a_module_lists_exactly_its_public_names() -> None:
 
 
 def test_a_package_says_what_it_is_for_imports_and_offers_and_does_nothing() -> None:
-    """Code there would be sent with every module, and loaded by the syncer, that needs any part of the package."""
+    """Every module and program that needs a part of the package would load code in its ``__init__``."""
     for path, module in _modules("plugins", "extensions"):
         if path.endswith("/__init__.py") and path != "plugins/module_utils/dockerconfig/__init__.py":
             assert len(module.body) == 1, path
@@ -104,5 +104,5 @@ def test_every_package_of_ours_says_so() -> None:
     folders = {path.parent for path in (ROOT / "plugins" / "module_utils").rglob("*.py")}
     folders |= {path.parent for path in (ROOT / "extensions" / "eda").rglob("*.py")}
     silent = {str(one.relative_to(ROOT)) for one in folders if not (one / "__init__.py").exists()}
-    # Ansible's own folder.
+    # Ansible requires this folder.
     assert silent == {"extensions/eda/plugins/event_source"}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``make test`` and ``make test-real`` run every test between them, and none twice."""
+"""Together, ``make test`` and ``make test-real`` run every test exactly once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKERS = ("real", "exhaustive", "alone")
 
 
 def would_run(*targets: str) -> str:
-    """The commands of the targets, as make itself prints them."""
+    """Return the commands of the targets, as make itself prints them."""
     make = shutil.which("make")
     assert make is not None
     found = subprocess.run(
@@ -40,9 +40,9 @@ def would_run(*targets: str) -> str:
     ids=lambda one: "-".join(map(str, one)),
 )
 def test_every_test_is_in_exactly_one_part(marked: tuple[bool, ...], started: bool) -> None:
-    """Whatever markers it has: a part is an expression of them, over all tests.
+    """A part is an expression of markers. This test covers all combinations of markers.
 
-    Of the tests that start Ansible, the exhaustive ones run in the ansible-core matrix, and nowhere else.
+    Exhaustive tests that start Ansible run only in the ansible-core matrix.
     """
     commands = would_run("test", "test-real")
     parts = re.findall(r'-m pytest .*-m "([^"]*)"((?: --ignore=\S+)*) tests$', commands, re.MULTILINE)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A private name stays in its module."""
+"""A module uses no private names of other modules."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from tests.tools.env import ROOT
 
-# Public by documentation: named tuples and os.
+# Names that are public according to their documentation: named tuples and os.
 DOCUMENTED = {"_asdict", "_exit", "_fields", "_replace"}
-# Ansible's, without a public way on each ansible-core that is tested.
+# Ansible's names without a public alternative in each tested ansible-core.
 ANSIBLES = {
     ("plugins/action/check_variables.py", "_role"),
     ("plugins/callback/job_log.py", "_result"),
@@ -37,7 +37,7 @@ def _private_imports(module: ast.Module) -> Iterator[str]:
 
 
 def _own_names(module: ast.Module) -> set[str]:
-    """Private members that the module's classes define."""
+    """Return the private members that the module's classes define."""
     found: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -54,7 +54,7 @@ def _is_own(node: ast.Attribute) -> bool:
 
 
 def _private_members(module: ast.Module) -> Iterator[str]:
-    """Private members of objects whose class another module has."""
+    """Yield private members of objects whose class is in another module."""
     known = _own_names(module) | DOCUMENTED
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and _is_private(node.attr) and not _is_own(node):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A release needs a tag, a version and a changelog that fit together, and publishes without showing its token."""
+"""A release needs the same version in its tag, galaxy.yml and changelog, and never shows its token."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_notes_of_a_version_are_its_own() -> None:
 
 
 class Galaxy(BaseHTTPRequestHandler):
-    """Galaxy's API as far as `ansible-galaxy collection publish` uses it."""
+    """The part of Galaxy's API that `ansible-galaxy collection publish` uses."""
 
     authorizations: list[str]
     uploads: list[bytes]
@@ -113,7 +113,7 @@ class Galaxy(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_arguments: object) -> None:
-        """Prints nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_publishing_without_a_token_says_what_is_missing(
 def test_the_release_on_github_has_the_notes_and_the_tarball(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A program named gh stands in for GitHub's."""
+    """The test replaces GitHub's program gh."""
     program = tmp_path / "gh"
     program.write_text(
         '#!/bin/sh\nprintf "%s\\n" "$@" > "$SEEN"\nfor last; do :; done\ncat "$last" >> "$SEEN"\n'

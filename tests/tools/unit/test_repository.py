@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files that a public repository has say what is true of the code, and their links lead somewhere."""
+"""The files of a public repository agree with the code, and their links are valid."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_every_go_module_and_requirement_is_updated() -> None:
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: str(hook["id"]))
 def test_a_hook_calls_a_tool_of_ours(hook: dict[str, Any]) -> None:
-    """In the version that `make lint` has: a target, or a program of the environment of the linters."""
+    """A hook has the same version as `make lint`: it is a target, or a program of the linters' environment."""
     makefile = (ROOT / "Makefile").read_text()
     program, _space, rest = hook["entry"].partition(" ")
     if program == "make":
@@ -92,7 +92,7 @@ def test_a_link_to_a_file_leads_somewhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_path_that_is_named_is_there(name: str) -> None:
-    """A path of this repository; a capital word in it, such as NAME, stands for something."""
+    """A path of this repository. A word in capitals, such as NAME, is a placeholder."""
     for path in re.findall(
         r"`((?:plugins|tests|docs|roles|meta|requirements|extensions|\.\w+)/[\w./-]*)`",
         (ROOT / name).read_text(),

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An execution environment gets what the collection imports, in versions that the tests run with."""
+"""An execution environment has all packages that the collection imports, in the versions of the tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[3]
 ENVIRONMENT = yaml.safe_load((ROOT / "meta" / "execution-environment.yml").read_text())
-# Imported, and in no execution environment's list: why.
+# Imported packages that are not in an execution environment's list, with the reason.
 ELSEWHERE = {
     "ansible-core": "what an execution environment is for",
     "jinja2": "ansible-core brings it",
@@ -51,7 +51,7 @@ PINNED = {
 
 
 def modules_of(path: Path) -> Iterator[str]:
-    """The modules that a file imports, ``google.auth`` for ``from google import auth``."""
+    """Yield the modules that a file imports, ``google.auth`` for ``from google import auth``."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -60,7 +60,7 @@ def modules_of(path: Path) -> Iterator[str]:
 
 
 def packages() -> dict[str, str]:
-    """The distributions that plugins and event sources import, each with a file that does."""
+    """Return the distributions that plugins and event sources import, each with a file that imports it."""
     installed = packages_distributions()
     google = {
         "google.api_core": "google-api-core",
@@ -80,7 +80,7 @@ def packages() -> dict[str, str]:
                 if top == "google":
                     names = [name for start, name in google.items() if f"{module}.".startswith(f"{start}.")]
                 else:
-                    # A module that is not installed here is asked for by its own name.
+                    # For a module that is not installed here, use its own name.
                     names = installed.get(top, [top])
                 assert names, f"{path.relative_to(ROOT)}: whose is {module}?"
                 found[canonicalize_name(names[0])] = path.relative_to(ROOT).as_posix()

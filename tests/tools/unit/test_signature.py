@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A signed tarball is installed as SECURITY.md says, and a tarball that the signature does not fit is refused."""
+"""A signed tarball can be installed as SECURITY.md says, and a tarball with a wrong signature is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GALAXY = str(env.VENV / "bin" / "ansible-galaxy")
 
 
 def block(word: str, language: str) -> str:
-    """The code block of SECURITY.md that holds a word."""
+    """Return the code block of SECURITY.md that contains a word."""
     found: str
     (found,) = [
         text
@@ -41,7 +41,7 @@ def block(word: str, language: str) -> str:
 
 
 class Galaxy(BaseHTTPRequestHandler):
-    """Galaxy's API as far as `ansible-galaxy collection install` uses it, with one collection of one version."""
+    """The part of Galaxy's API that `ansible-galaxy collection install` uses, with a single version."""
 
     tarball: Path
 
@@ -75,7 +75,7 @@ class Galaxy(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_arguments: object) -> None:
-        """Prints nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture
@@ -90,13 +90,13 @@ def galaxy(scratch: Path) -> Iterator[str]:
 
 @pytest.fixture
 def scratch() -> Iterator[Path]:
-    """A short path: gpg's agent has a socket there."""
+    """A short path, because it contains the socket of gpg's agent."""
     with tempfile.TemporaryDirectory(prefix="sign-") as name:
         yield Path(name)
 
 
 def build(into: Path, description: str) -> None:
-    """A small collection of the same name and version."""
+    """Build a small collection with the same name and version."""
     source = into / description
     (source / "meta").mkdir(parents=True)
     (source / "README.md").write_text(f"{description}\n")
@@ -135,7 +135,7 @@ def test_a_signed_tarball_is_installed_and_another_one_is_not(
     assert count == 1
 
     def install(collections: Path) -> subprocess.CompletedProcess[str]:
-        # Never into the checkout, to which the tests' own collections path leads.
+        # The tests' own collections path leads to the checkout, where nothing must be installed.
         return subprocess.run(
             ["bash", "-euc", command],
             cwd=scratch,

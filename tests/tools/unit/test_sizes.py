@@ -13,7 +13,7 @@ from tests.tools.env import ROOT
 
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 60
-# What Ansible reads as documentation is no code.
+# Variables that Ansible reads as documentation do not count as code.
 DOCUMENTATION = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
 
 
@@ -41,7 +41,7 @@ def _long_functions(text: str) -> Iterator[str]:
 def _files() -> Iterator[tuple[Path, str]]:
     for folder in ("plugins", "extensions"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            # A fragment is nothing but documentation.
+            # A fragment contains only documentation.
             if path.parent.name != "doc_fragments":
                 yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A feature's tests import no other feature's: what several share is in tests/support, and is found there."""
+"""A feature's tests import nothing from another feature's tests: shared code is in tests/support."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[2]
-# What each folder may import beside itself. All others are features.
+# The other folders that each folder may import. All other folders are features.
 SHARED = {
     "stand_ins": (),
     "tools": ("stand_ins",),
@@ -18,12 +18,12 @@ SHARED = {
     "support": ("lab", "stand_ins", "tools"),
 }
 FEATURE = ("support", "lab", "stand_ins", "tools")
-# Tests of the tools may look at everything that is shared.
+# Tests of the tools may import all shared code.
 TOOLS_TESTS = TESTS / "tools" / "unit"
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """The folders below tests/ from which a module imports something."""
+    """Yield the folders below tests/ from which a module imports something."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):

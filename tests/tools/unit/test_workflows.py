@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The workflows run targets of the Makefile, on supported versions, with few rights and pinned actions."""
+"""The workflows run targets of the Makefile, with supported versions, few permissions and pinned actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = {path.name: path.read_text() for path in sorted((ROOT / ".github" / "wor
 # YAML 1.1 reads the key `on` as true.
 WORKFLOWS: dict[str, dict[Any, Any]] = {name: yaml.safe_load(text) for name, text in FILES.items()}
 PYTHONS = {python for _version, pythons in env.CORES.values() for python in pythons}
-# The Makefile's targets; one ends with an ansible-core's version.
+# The Makefile's targets; some end with a version of ansible-core.
 TARGETS = re.compile(
     "|".join(
         name.replace(".", r"\.").replace("%", "(?:" + "|".join(map(re.escape, env.CORES)) + ")") + r"\Z"
@@ -43,7 +43,7 @@ JOBS = dict(jobs())
 
 
 def variants(job: dict[str, Any]) -> list[dict[str, str]]:
-    """What the job's matrix makes of it: one empty variant without a matrix."""
+    """Return the variants of the job's matrix; one empty variant if it has no matrix."""
     matrix = dict(job.get("strategy", {}).get("matrix", {}))
     included = matrix.pop("include", [])
     crossed = [dict(zip(matrix, values, strict=True)) for values in itertools.product(*matrix.values())]
@@ -61,7 +61,7 @@ def commands(job: dict[str, Any]) -> list[str]:
 
 
 def pythons(job: dict[str, Any]) -> list[list[str]]:
-    """For each variant the Pythons that are set up."""
+    """Return the installed versions of Python for each variant."""
     return [
         expanded(step["with"]["python-version"], variant).split()
         for variant in variants(job)

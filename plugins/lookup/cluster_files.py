@@ -58,7 +58,6 @@ _list:
 import os
 from typing import Any, NamedTuple
 
-from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
@@ -68,7 +67,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.clust
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_keys import DATA
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import check_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import MISPLACED, is_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.atomic_file import read_regular
@@ -78,11 +76,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yam
     load_json,
     load_yaml,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.cluster_paths import (
+    ClusterFile,
+    cluster_files_of,
+    is_short_name,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
 
-_ENDINGS = (".json", ".yaml", ".yml")
-# A problem that names two paths has to be short enough to be shown.
-_LONG = 80
 _NAMESPACE = "status.adapters.placement.data.namespace"
 
 
@@ -93,9 +93,9 @@ class LookupModule(LookupBase):
         """One cluster a file."""
         self.set_options(var_options=variables, direct=kwargs)
         namespace = self.get_option("namespace")
-        files = [file for term in terms for file in _files(str(term))]
+        files = [file for term in terms for file in cluster_files_of(str(term))]
         read = [_read(file) for file in files]
-        by_id: dict[str, list[_File]] = {}
+        by_id: dict[str, list[ClusterFile]] = {}
         for file, content in zip(files, read):
             if content.problem is None:
                 by_id.setdefault(content.document["id"], []).append(file)
@@ -120,50 +120,12 @@ class LookupModule(LookupBase):
         return clusters
 
 
-class _File(NamedTuple):
-    """:param shown: the path as it was given, for messages."""
-
-    path: str
-    shown: str
-
-
 class _Content(NamedTuple):
     document: dict[str, Any]
     problem: str | None = None
 
 
-def _files(term: str) -> list[_File]:
-    if not is_path(term):
-        raise AnsibleLookupError(f"{_printable(term)} must be the path of a file or a directory")
-    path = os.path.abspath(os.path.expanduser(term))
-    if os.path.isfile(path):
-        return [_File(path, _printable(term))]
-    try:
-        names = sorted(os.listdir(path))
-    except (FileNotFoundError, NotADirectoryError):
-        raise AnsibleLookupError(
-            f"{_printable(term)} does not exist, or is neither a file nor a directory"
-        ) from None
-    except OSError as error:
-        raise AnsibleLookupError(f"{_printable(term)} cannot be listed: {error.strerror}") from None
-    files = [
-        _File(os.path.join(path, name), _printable(os.path.join(term, name)))
-        for name in names
-        if name.endswith(_ENDINGS) and not name.startswith(".")
-    ]
-    if not files:
-        raise AnsibleLookupError(f"{_printable(term)} has no cluster files (*{', *'.join(_ENDINGS)})")
-    return files
-
-
-def _printable(path: str) -> str:
-    names = (path, os.path.basename(path))
-    return next(
-        (name for name in names if is_name(name) and len(name) < _LONG), "a file (its name not shown)"
-    )
-
-
-def _read(file: _File) -> _Content:
+def _read(file: ClusterFile) -> _Content:
     """What the file holds, or what is wrong with it; the problem names the file and quotes nothing of it."""
     is_json = file.path.endswith(".json")
     try:
@@ -187,7 +149,7 @@ def _read(file: _File) -> _Content:
     return _Content(document)
 
 
-def _twice(files: list[_File], identity: str) -> str | None:
+def _twice(files: list[ClusterFile], identity: str) -> str | None:
     """Nobody knows which of them is meant."""
     if len(files) == 1:
         return None
@@ -195,7 +157,7 @@ def _twice(files: list[_File], identity: str) -> str | None:
         return f"{files[0].shown} is given {len(files)} times"
     more = f" (and {len(files) - 2} more)" if len(files) > 2 else ""
     return f"{files[0].shown} and {files[1].shown}{more} have the same id" + (
-        f", {identity}" if is_name(identity) and len(identity) < _LONG else ""
+        f", {identity}" if is_short_name(identity) else ""
     )
 
 

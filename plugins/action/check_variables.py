@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Callable
 
@@ -19,6 +20,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.missp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import OTHER_WORDS
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.given_clusters import (
+    Read,
+    nothing_to_do,
+    wrong_clusters,
+    wrong_directory,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
@@ -28,7 +35,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_option
     wrong_options,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_referred_to
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import named, unusable
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import (
+    named,
+    unusable,
+    value_of,
+)
 
 _SHOWN = 50
 
@@ -46,6 +57,9 @@ class ActionModule(QuietAction):
             "playbook": names,
             "prefix": {"type": "str"},
             "of_play": {**names, "default": []},
+            "clusters": {"type": "str"},
+            "clusters_dir": {"type": "str"},
+            "empty_with": {"type": "str"},
         }
 
     def act(
@@ -55,32 +69,41 @@ class ActionModule(QuietAction):
         try:
             given = validated_by_spec(self.spec(), arguments)
             _check_names(given)
-            problems = list(dict.fromkeys(self._problems(given, task_vars)))
+            read = functools.cache(lambda name: value_of(name, task_vars, self._templar))
+            problems = list(dict.fromkeys(self._problems(given, task_vars, read)))
         except ConfigurationError as error:
             problems = [str(error)]
         if problems:
             more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
             return {"failed": True, "msg": "; ".join(problems[:_SHOWN]) + more}
-        return {"changed": False}
+        name, other = given["clusters"], given["empty_with"]
+        warnings = list(nothing_to_do(name, other, task_vars, read)) if name else []
+        return {"changed": False, **({"warnings": warnings} if warnings else {})}
 
-    def _problems(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Iterator[str]:
+    def _problems(
+        self, arguments: Mapping[str, Any], variables: Mapping[str, Any], read: Read
+    ) -> Iterator[str]:
         role, playbook = arguments["role"], arguments["playbook"]
         options = role_variables(role) if role else {}
         extra = load_extra_vars(self._loader)
         if playbook is None:
-            yield from wrong_options(options, f"{role}_", variables, self._templar)
+            yield from wrong_options(options, f"{role}_", read)
             addressed = self._role_parameters()
         else:
-            yield from unusable(playbook, variables, self._templar)
+            yield from unusable(playbook, read)
             # The role, if there is one, checks its other variables itself.
             own = {name: options[name] for name in playbook if name in options}
-            yield from wrong_options(own, f"{role}_", variables, self._templar)
+            yield from wrong_options(own, f"{role}_", read)
             prefix = arguments["prefix"]
             if prefix:
                 run = options_of_run(playbook, prefix)
-                yield from wrong_options(run, prefix, variables, self._templar)
+                yield from wrong_options(run, prefix, read)
             yield from self._too_late(arguments["of_play"], extra, variables)
             addressed = extra
+        if arguments["clusters"]:
+            yield from wrong_clusters(arguments["clusters"], read)
+        if arguments["clusters_dir"]:
+            yield from wrong_directory(arguments["clusters_dir"], read)
         known = {*options, *(playbook or ())}
         unknown = _with_prefix(addressed, known, arguments["prefix"] or (f"{role}_" if role else None))
         words = {**_short_names(role, known), **OTHER_WORDS}

@@ -24,6 +24,8 @@ description:
   - Accepts the name of a variable that another variable's template reads, that a task registered, or that
     another role or playbook of the collection has. So one file of variables can serve several playbooks.
   - For null and an empty string, the role's default is used.
+  - Refuses a list of clusters that is not a list, and a directory of clusters that does not exist. For an
+    empty list it warns that nothing is done.
   - Refuses a date or an infinite number, with its path, and a vaulted value that cannot be decrypted.
   - An error names variables and rules, and never quotes a value.
 extends_documentation_fragment:
@@ -59,6 +61,17 @@ options:
     type: list
     elements: str
     default: []
+  clusters:
+    description: Name of the variable with the list of clusters.
+    type: str
+  clusters_dir:
+    description: Name of the variable with the path of the clusters' files.
+    type: str
+  empty_with:
+    description:
+      - Name of a variable that gives the run something to do without clusters. If it is true, an empty list
+        in O(clusters) is normal.
+    type: str
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 seealso:

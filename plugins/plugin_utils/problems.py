@@ -25,6 +25,7 @@ __all__ = [
     "Checked",
     "ClusterError",
     "check_cluster_list",
+    "check_list",
     "has_name",
     "listed",
     "refuse_group",
@@ -56,11 +57,19 @@ class Checked(Generic[T]):
 
 def listed(clusters: Any) -> Sequence[Any]:
     """:raises ClusterError: it is not a list."""
-    if not isinstance(clusters, (list, tuple)):
-        hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
-        raise ClusterError(f"the clusters must be a list of mappings, not {_kind(clusters)}{hint}")
+    check_list("the clusters", clusters)
     plain: Sequence[Any] = decrypted(clusters)
     return plain
+
+
+def check_list(name: str, clusters: Any) -> None:
+    """Check that it is a list. Its clusters are checked one by one later.
+
+    :raises ClusterError: it is not; names the variable.
+    """
+    if not isinstance(clusters, (list, tuple)):
+        hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
+        raise ClusterError(f"{name} must be a list of mappings, not {_kind(clusters)}{hint}")
 
 
 def returned(name: str, results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:

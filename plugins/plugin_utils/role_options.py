@@ -11,7 +11,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Callable
 
 from ..module_utils.model.cluster import CLUSTER_KEYS
 from ..module_utils.model.errors import ConfigurationError, WrongOption
@@ -20,7 +20,7 @@ from ..module_utils.runtime.yaml_text import load_yaml
 from ..module_utils.tasks.fitting import fitted
 from ..module_utils.workflows.options import run_options
 from .clusters import is_given
-from .variables import VariableError, value_of
+from .variables import VariableError
 
 __all__ = ["known_names", "options_of_run", "registered_by", "role_variables", "wrong_options"]
 
@@ -76,16 +76,17 @@ def options_of_run(names: Iterable[str], prefix: str) -> dict[str, Mapping[str, 
 
 
 def wrong_options(
-    options: Mapping[str, Mapping[str, Any]], prefix: str, variables: Mapping[str, Any], templar: Any
+    options: Mapping[str, Mapping[str, Any]], prefix: str, read: Callable[[str], Any]
 ) -> Iterator[str]:
     """Return what is wrong with variables that set a module's options, without their values.
 
     :param options: the variables with their specs.
     :param prefix: what each name has before the module's own name of the option, such as ``provision_``.
+    :param read: evaluates a variable, as ``value_of`` does.
     """
     for name, spec in options.items():
         try:
-            value = value_of(name, variables, templar)
+            value = read(name)
             # Null and an empty string count as not set: the role's tasks then use the module's default.
             if not is_given(value):
                 if spec.get("required") and "default" not in spec:

@@ -12,7 +12,7 @@ completely, and an undefined reference is an error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Callable
 
 from ansible.errors import AnsibleLookupError
 
@@ -86,11 +86,14 @@ def named(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> d
     return {name: True for name in names if name in large or name in small}
 
 
-def unusable(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> Iterator[str]:
-    """Return what is wrong with each variable that cannot be evaluated."""
+def unusable(names: Iterable[str], read: Callable[[str], Any]) -> Iterator[str]:
+    """Return what is wrong with each variable that cannot be evaluated.
+
+    :param read: evaluates a variable, as ``value_of`` does.
+    """
     for name in names:
         try:
-            value_of(name, variables, templar)
+            read(name)
         except VariableError as error:
             yield str(error.message)
 

@@ -69,7 +69,7 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
     """ansible-core 2.18 converts the number to a string."""
     finished = world.provision({"clusters": clusters})
     assert finished.code != 0
-    assert f"the clusters must be a list of mappings, not {kind}" in finished.output
+    assert f"clusters must be a list of mappings, not {kind}" in finished.output
     assert len(world.manager.store) == 0
 
 

@@ -92,20 +92,20 @@ def test_a_value_with_something_undefined_in_it_is_an_error(value: Any) -> None:
     assert CANARY not in str(caught.value)
     with pytest.raises(VariableError):
         given(["fine", "mine"], raw, templar)
-    assert len(list(unusable(["mine", "fine", "absent"], raw, templar))) == 1
+    assert len(list(unusable(["mine", "fine", "absent"], lambda name: value_of(name, raw, templar)))) == 1
 
 
 @pytest.mark.parametrize("value", ["{{ {'a': 1}.b }}", "{{ [1][3] }}", "{{ fine.x }}"])
 def test_a_value_without_a_name_is_told_too(value: str) -> None:
     raw, templar = with_templar({"mine": {"inline": CANARY, "x": value}, "fine": {"y": 1}})
-    (said,) = unusable(["mine"], raw, templar)
+    (said,) = unusable(["mine"], lambda name: value_of(name, raw, templar))
     assert said.startswith("mine: it refers to an undefined value")
 
 
 @pytest.mark.parametrize("value", ["{{ 1 | no_such_filter }}", "{{ 1 +", "{{ mine }}", "{{ 'a' | int / 0 }}"])
 def test_a_value_that_cannot_be_evaluated_is_not_quoted(value: str) -> None:
     raw, templar = with_templar({"mine": f"{value} {CANARY}"})
-    (said,) = unusable(["mine"], raw, templar)
+    (said,) = unusable(["mine"], lambda name: value_of(name, raw, templar))
     assert said.startswith("mine: it cannot be evaluated (")
     assert CANARY not in said
 

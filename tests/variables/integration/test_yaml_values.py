@@ -114,20 +114,3 @@ def test_a_vaulted_value_is_a_value(world: World) -> None:
         "node_digest_key: " + _vaulted("example-key" * 4) + "node_unit: " + _vaulted("kubelet.service"),
     )
     assert finished.code == 0, finished.output
-
-
-@pytest.mark.parametrize("wrong", ["{a: b}", "text", "5", "false"])
-@pytest.mark.exhaustive
-def test_an_invalid_list_of_clusters_is_refused(world: World, wrong: str) -> None:
-    finished = _run(
-        world,
-        "provision",
-        f"clusters: {wrong}",
-        "cluster_id",
-        "management_namespace",
-        "gcp_project_id",
-        "source",
-    )
-    assert finished.code != 0
-    assert "the clusters must be a list of mappings, not " in finished.result["msg"]
-    assert world.nothing_was_reached()

@@ -23,9 +23,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--clusters", type=int, nargs="*", default=[1000, 10_000], help="sizes of fleets")
     parser.add_argument(
-        "--loop", type=int, default=20, help="clusters of the loop beside it; 0 leaves it out"
+        "--loop", type=int, default=20, help="clusters of the loop to compare with; 0 skips it"
     )
-    parser.add_argument("--repeat", type=int, default=3, help="no-op runs; the best counts")
+    parser.add_argument("--repeat", type=int, default=3, help="number of no-op runs; the best one counts")
     parser.add_argument("--lab", choices=["stand-in", "real"], default="stand-in", help="which API server")
     parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
     options = parser.parse_args()
@@ -44,12 +44,12 @@ def main() -> int:
 
 
 def _measure(size: int, options: argparse.Namespace, *, loop: int) -> list[Run]:
-    """One fleet in a lab of its own; in the same lab, the loop."""
+    """Measure one fleet in its own lab, and the loop in the same lab."""
     with tempfile.TemporaryDirectory(prefix="pull-secret-bench-") as text:
         directory = Path(text)
         with BenchLab(directory, real=options.lab == "real") as lab:
             bench = Bench(directory, lab, _progress)
-            # A single no-op of a large fleet is long enough to be steady.
+            # A single no-op of a large fleet takes long enough for a stable result.
             bench.collection(Fleet(directory / "fleet", size), repeat=options.repeat if size <= 1000 else 1)
             if loop:
                 bench.loop(Fleet(directory / "loop", loop, prefix="loop"))

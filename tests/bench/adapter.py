@@ -4,9 +4,9 @@
 
 """``python -m tests.bench.adapter``: from 1,000 events in RabbitMQ to 1,000 statuses in the API.
 
-Each case is measured with an ansible-rulebook of its own, which has nothing left to look at again. Its start
-is not counted, nor what it costs while nothing happens; the start of the playbooks is. Beside it stands what
-today's adapter, a Go program, took on a machine of the same size.
+Each case has its own ansible-rulebook, which has no cluster to check again. The figures do not include its start
+and its idle time, but they include the start of the playbooks. The table also has the figures of today's adapter,
+a Go program, on a machine of the same size.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Go:
-    """Today's adapter: the least and the most of its runs with parallelism 10."""
+    """Today's adapter: minimum and maximum of its runs with parallelism 10."""
 
     rate: tuple[float, float]
     cpu: tuple[float, float]
@@ -45,25 +45,26 @@ class Go:
 _UNMET = Go((128, 149), (4.6, 6.7))
 _APPLIED = Go((100, 108), (6.4, 9.1))
 _GO = {"unmet": _UNMET, "job": _APPLIED}
-# What the project asks of itself: events a second at least, milliseconds of CPU at most.
+# The project's goals: minimum events per second, maximum milliseconds of CPU.
 _ASKED = {"unmet": (150.0, 4.6), "job": (110.0, 6.4)}
 _LATENCY = 3.0
 
 
 _LEGEND = """
-* behind today's adapter in Go, ~ behind it at its best; nobody measured it where there is a dash.
-EVENTS/s: from the first event published to the last status. CPU: user and system, an event, of all of
-the adapter's processes: ansible-rulebook with Java in it, and the playbooks. MiB: the most that they held
-at one moment (PSS). OTHER CPU: the API server, the broker, the stand-ins, and whatever else ran; where
-BUSY is near 100 %, the events a second are theirs as much as the adapter's.""".splitlines()
+* worse than today's adapter in Go; ~ worse than its best run; - the Go adapter was not measured.
+EVENTS/s: from the first published event to the last status. CPU: user and system time per event, of all
+the adapter's processes: ansible-rulebook (with Java) and the playbooks. MiB: their maximum total memory
+(PSS). OTHER CPU: the API server, the broker, the stand-ins and other programs. If BUSY is near 100 %,
+these programs limit the events per second as much as the adapter does.""".splitlines()
 
 
 @dataclass(frozen=True)
 class Case:
     """One case's measurement.
 
-    :param cpu: seconds of all its processes. :param busy: of the machine's, 1.0: it had no idle moment.
-    :param other: CPU seconds of everything else on the machine, the labs included.
+    :param cpu: CPU seconds of all processes of the adapter.
+    :param busy: share of the machine's CPU time in use; 1.0 means no idle time.
+    :param other: CPU seconds of all other processes on the machine, including the labs.
     """
 
     name: str
@@ -81,12 +82,12 @@ class Case:
 
     @property
     def each(self) -> float:
-        """CPU milliseconds an event."""
+        """CPU milliseconds per event."""
         return self.cpu / self.events * 1000
 
 
 class Measuring:
-    """One lab's cases."""
+    """The measurements in one lab."""
 
     def __init__(self, lab: AdapterLab, directory: Path, cores: int) -> None:
         self._lab = lab
@@ -107,7 +108,10 @@ class Measuring:
             yield adapter
 
     def case(self, name: str, clusters: Sequence[str], expected: str, *, execution: str = "job") -> None:
-        """An event of each, and as many reports; RuntimeError where one of three has another reason."""
+        """Publish an event for each cluster, and wait for as many reports.
+
+        :raises RuntimeError: the report of one of three clusters has another reason than ``expected``.
+        """
         with self._adapter(execution) as adapter:
             self._lab.forget()
             cpu, shares, machine, began = adapter.cpu(), adapter.shares(), machine_cpu(), time.monotonic()
@@ -135,7 +139,7 @@ class Measuring:
         )
 
     def latency(self, clusters: Sequence[str]) -> list[float]:
-        """Seconds from one event, while nothing else happens, to its status."""
+        """Return the seconds from each event to its status, without other work at the same time."""
         took = []
         with self._adapter("job") as adapter:
             for one in clusters:
@@ -158,7 +162,7 @@ class Measuring:
 def measure(
     lab: AdapterLab, directory: Path, count: int, singles: int, wanted: Sequence[str]
 ) -> dict[str, Any]:
-    """All cases of which one is wanted, in their order: each goes on from what the one before left."""
+    """Measure the wanted cases in order. Each case continues with the state of the previous one."""
     measuring = Measuring(lab, directory, _cores())
     found: dict[str, Any] = {}
 
@@ -212,7 +216,7 @@ def _table(cases: Sequence[Case]) -> list[str]:
 
 
 def _beside(value: float, go: tuple[float, float] | None, width: int = 9, *, more: bool = False) -> str:
-    """Go's figures; ``*`` where ours is behind all of them, ``~`` where it is behind some."""
+    """Return Go's figures, with ``*`` if ours is worse than all of them, and ``~`` if it is worse than some."""
     if go is None:
         return f"{'-':>{width}}  "
     behind = [value < figure if more else value > figure for figure in go]
@@ -243,7 +247,7 @@ def _goals(found: dict[str, Any]) -> list[Goal]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.adapter", description=__doc__)
     parser.add_argument("--clusters", type=int, default=1000)
-    parser.add_argument("--singles", type=int, default=9, help="events that come alone")
+    parser.add_argument("--singles", type=int, default=9, help="number of single events")
     parser.add_argument(
         "--cases", nargs="*", default=[], help="unmet, job, complete, again, single, inline (all)"
     )

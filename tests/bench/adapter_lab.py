@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the adapter is measured against: RabbitMQ, an API server, and stand-ins for the rest, each a process.
+"""The adapter's surroundings: RabbitMQ, an API server, and stand-ins for the rest, each in its own process.
 
-The API server is a real one, without its controllers: Jobs are made, no pods. How a Job ended is said by
-``finish``, as the controllers and the kubelet would.
+The API server is a real one without controllers, so Jobs have no pods. ``finish`` writes the end of a Job, as the
+controllers and kubelet would.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MESSAGE = json.dumps({"result": "success", "version": "1", "changed": True, "ve
 
 
 class AdapterLab:
-    """Context manager.  ``real`` says whether the API server is."""
+    """A context manager. ``real`` selects a real API server instead of the stand-in."""
 
     def __init__(self, directory: Path, *, real: bool = True) -> None:
         self._directory = directory
@@ -66,7 +66,7 @@ class AdapterLab:
             self.broker = stack.enter_context(rabbitmq())
             self.kubernetes("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
             if self._real:
-                # The process that made it has ended.
+                # The controller that would create it does not run.
                 account = {"metadata": {"name": "default"}}
                 self.kubernetes("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", account)
             self._stack = stack.pop_all()
@@ -82,7 +82,7 @@ class AdapterLab:
         plane = ControlPlane(self._directory / "control-plane")
         stack.callback(plane.down)
         state = plane.up()
-        # It would make pods that nobody runs.
+        # It would create pods that no node runs.
         plane.supervisor.stop("kube-controller-manager")
         return Cluster("mgmt-1", state.url, state.token, state.ca)
 
@@ -100,7 +100,7 @@ class AdapterLab:
     # -- the world ----------------------------------------------------------------------------
 
     def config(self, path: Path, *, port: int, execution: str) -> Path:
-        """The AdapterConfig: the adapter contract's preconditions, a real adapter's defaults."""
+        """Write the AdapterConfig, with the adapter contract's preconditions and a real adapter's defaults."""
         spec = {
             "adapterType": "pullsecret",
             "hyperfleetAPI": {"url": self.hyperfleet, "timeout": "30s"},
@@ -127,7 +127,7 @@ class AdapterLab:
         return path
 
     def clusters(self, prefix: str, count: int, *, ready: bool = True) -> list[str]:
-        """That many clusters of the API; those that are ready have what they depend on."""
+        """Create clusters in the API; ``ready`` ones have the statuses of the adapters that they depend on."""
         data = {"data": json.dumps({"auths": _DOCUMENT})}
         spec = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": data}
         found = [{"id": f"{prefix}-{number:06d}", "spec": spec} for number in range(count)]
@@ -138,19 +138,19 @@ class AdapterLab:
         return names
 
     def namespaces(self, clusters: Iterable[str]) -> None:
-        """Where placement said that each one's Secret belongs."""
+        """Create the namespaces in which placement puts the clusters' Secrets."""
         path = "/api/v1/namespaces"
         self._each(lambda name: self.kubernetes("POST", path, {"metadata": {"name": _place(name)}}), clusters)
 
     def finish(self) -> int:
-        """Each Job that goes on succeeds, with a pod that says so; how many there were."""
+        """Let each unfinished Job succeed, with a pod that reports success; return the number of these Jobs."""
         listed = self.kubernetes("GET", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs")["items"]
         left = [job for job in listed if not (job.get("status") or {}).get("conditions")]
         self._each(self._finish, left)
         return len(left)
 
     async def publish(self, clusters: Sequence[str]) -> None:
-        """As the sentinel does: no content type, an empty routing key."""
+        """Publish events as the sentinel does: no content type, an empty routing key."""
         connection = await aio_pika.connect(self.broker.url)
         async with connection:
             channel = await connection.channel(publisher_confirms=False)
@@ -159,15 +159,15 @@ class AdapterLab:
                 await exchange.publish(aio_pika.Message(cloud_event(one), delivery_mode=2), routing_key="")
 
     def reports(self) -> int:
-        """How many statuses were reported since ``forget``."""
+        """Return the number of statuses that were reported since ``forget``."""
         return int(self.api("GET", "/_lab/reports")["count"])
 
     def forget(self) -> None:
-        """Forget what was called; how often the API was."""
+        """Forget the recorded calls; return the number of calls to the API."""
         self.api("DELETE", "/_lab/calls")
 
     def statuses(self, cluster: str) -> dict[str, Any]:
-        """The adapter's last report on a cluster."""
+        """Return the adapter's last report on a cluster."""
         items = self.api("GET", f"/api/hyperfleet/v1/clusters/{cluster}/statuses?size=100")["items"]
         return next(dict(item) for item in items if item["adapter"] == "pullsecret")
 
@@ -199,7 +199,7 @@ class AdapterLab:
             list(pool.map(work, targets))
 
     def _depend(self, name: str) -> None:
-        """The other adapters say that they are done."""
+        """Report that the other adapters have finished."""
         conditions = [
             {"type": kind, "status": "True", "reason": "R", "message": "m"}
             for kind in ("Available", "Applied", "Health")
@@ -222,7 +222,7 @@ class AdapterLab:
             "uid": meta["uid"],
             "controller": True,
         }
-        # Its service account and what hangs on that are not there.
+        # The API server has neither the Job's service account nor its token volume.
         spec = {key: value for key, value in template["spec"].items() if key != "serviceAccountName"}
         pod = {
             "metadata": {
@@ -254,7 +254,7 @@ class AdapterLab:
         self.kubernetes("PATCH", path, {"status": {**status, "uncountedTerminatedPods": {}}})
 
     def _store(self, name: str) -> None:
-        """The management Secret that its program makes, and that is looked for again."""
+        """Create the Secret that the Job's program would create, because the adapter checks it."""
         self.kubernetes("POST", "/api/v1/namespaces", {"metadata": {"name": _place(name)}})
         labels = {"managed-by": "hyperfleet", "adapter": "pullsecret", "cluster-id": name}
         data = base64.b64encode(json.dumps({"auths": _DOCUMENT}).encode()).decode()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter as it is run, ansible-rulebook with the collection's rulebook, and what its processes cost."""
+"""Runs the adapter (ansible-rulebook with the collection's rulebook), and measures the cost of its processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOOK = 0.05
 
 
 class Adapter:
-    """Context manager: when it is entered the source consumes."""
+    """A context manager. When it is entered, the event source receives messages."""
 
     def __init__(self, directory: Path, config: Path, port: int, environment: dict[str, str]) -> None:
         directory.mkdir()
@@ -48,7 +48,7 @@ class Adapter:
         self._process = started.start(**self._environment)
         try:
             self.until(self._is_ready, "the source consumes")
-            # What is still begun, such as the engine's first threads, is not an event's cost.
+            # The rest of the start, such as the engine's first threads, is not a cost of events.
             self._settle()
         except BaseException:
             self.__exit__()
@@ -70,7 +70,7 @@ class Adapter:
         return self._output.read_text(errors="replace")
 
     def until(self, true: Callable[[], bool], what: str, limit: float = LIMIT) -> None:
-        """Wait for it, and look at the memory now and then."""
+        """Wait until ``true`` returns true, and sample the memory."""
         end = time.monotonic() + limit
         while not true():
             if self._process.poll() is not None:
@@ -81,15 +81,15 @@ class Adapter:
             time.sleep(_LOOK)
 
     def idle(self) -> bool:
-        """Whether no playbook runs."""
+        """Return whether no playbook runs."""
         return not any(_is_playbook(pid) for pid in family(self._process.pid))
 
     def cpu(self) -> float:
-        """CPU seconds of all its processes so far, those included that have ended."""
+        """Return the CPU seconds of all its processes, including those that have ended."""
         return sum(_spent(pid) for pid in family(self._process.pid))
 
     def shares(self) -> dict[str, float]:
-        """CPU seconds: of ansible-rulebook's own process, which Java is a part of, and of all playbooks."""
+        """Return the CPU seconds of ansible-rulebook's process, which includes Java, and of all playbooks."""
         own = _fields(self._process.pid)
         ours = sum(own[:2])
         return {"rulebook": ours / _SECOND, "playbooks": self.cpu() - ours / _SECOND}
@@ -110,7 +110,7 @@ class Adapter:
             before = now
 
     def _sample(self) -> None:
-        # Adding up what a large process holds takes its lock.
+        # Adding up the memory of a large process locks that memory.
         if time.monotonic() - self._sampled >= 0.25:
             self._sampled = time.monotonic()
             self.peak = max(self.peak, sum(map(held, family(self._process.pid))))
@@ -127,7 +127,7 @@ def _spent(pid: int) -> float:
 
 
 def _fields(pid: int) -> list[int]:
-    """user, system, and both of the children that were waited for; ticks."""
+    """Return the user and system time of a process and of its ended children, in ticks."""
     with suppress(OSError):
         fields: list[Any] = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return [int(field) for field in fields[11:15]]

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``python -m tests.bench.adapter_run``: one run of the playbook over many clusters, without a broker.
+"""``python -m tests.bench.adapter_run``: one run of the playbook for many clusters, without a broker.
 
-What the Go programs take: 6.4-9.1 ms of CPU an event with one Secret applied, 4.6-6.7 ms where preconditions
-are not met, and 19.5 ms for each run of the job, which ``inline`` does as well.
+The Go programs take 6.4-9.1 ms of CPU per event if they apply one Secret, 4.6-6.7 ms if preconditions are not met,
+and 19.5 ms for each run of the job, whose work ``inline`` includes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _NAMESPACE, _PLACED, _PROJECT = "hyperfleet-system", "clusters", "customer-prod-
 _ADAPTERS = ("validation", "dns", "placement")
 _AUTHS = '{"auths": {"quay.io": {"auth": "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"}}}'
 _THREADS = 8
-# Goals: ms of CPU a cluster, Ansible's own start included.
+# Goals: ms of CPU per cluster, including the start of Ansible.
 _CPU = {"unmet": 4.6, "job": 6.0, "job, again": 4.6, "inline": 19.5, "inline, again": 19.5}
 
 
 class AdapterLab(BenchLab):
-    """With the HyperFleet API beside the other places."""
+    """The lab with the HyperFleet API."""
 
     api = ""
 
@@ -89,7 +89,7 @@ def _measured(size: int) -> dict[str, Any]:
 
 
 class _Run:
-    """A run over all clusters, which have to be in one state then."""
+    """Runs for all clusters, after which all must have the same state."""
 
     def __init__(self, lab: AdapterLab, directory: Path, ids: Sequence[str], execution: str) -> None:
         self._lab = lab
@@ -126,7 +126,7 @@ class _Run:
             [sys.executable, program, _PLAYBOOK, "-e", f"@{variables}"],
             log=self._directory / f"{step}.log",
             env=self._lab.environment(),
-            # Where ansible.cfg says where the collection is.
+            # The directory of ansible.cfg, which has the path of the collection.
             cwd=ROOT,
         )
         states = {entry["state"] for entry in json.loads((run / "result.json").read_text())["clusters"]}
@@ -150,7 +150,7 @@ def _seed(api: str, ids: Sequence[str]) -> None:
 
 
 def _depend(api: str, ids: Sequence[str]) -> None:
-    """The other adapters are done with each cluster."""
+    """Report that the other adapters have finished with each cluster."""
 
     def done(part: Sequence[str]) -> None:
         connection = http.client.HTTPConnection(urlsplit(api).netloc)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How long a file takes to change, and what is said of a measurement in the end."""
+"""Statistics, file stamps, and the report of a measurement with its goals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.bench.report import machine
 
 
 class Goal(NamedTuple):
-    """What the project asks of a figure: at most ``limit``."""
+    """A figure and its goal: at most ``limit``."""
 
     what: str
     value: float
@@ -38,12 +38,12 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """The two that are asked for."""
+    """Return the two percentiles that have goals."""
     return {"p50": percentile(values, 0.5), "p99": percentile(values, 0.99)}
 
 
 def stamp(path: Path) -> tuple[int, int] | None:
-    """Another one with each write of the file; ``None``: there is none."""
+    """Return a value that changes with each write of the file; None if there is no file."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -52,9 +52,9 @@ def stamp(path: Path) -> tuple[int, int] | None:
 
 
 def conclude(directory: Path, name: str, found: dict[str, Any], goals: Sequence[Goal]) -> None:
-    """Print it, with the goals that are not reached, and keep it as ``directory/TIME-name.json``.
+    """Print the result and the goals, and write the result to ``directory/TIME-name.json``.
 
-    No goal that is missed fails a bench: figures depend on the machine, and on what else it does.
+    A missed goal does not fail a bench, because figures depend on the machine and its load.
     """
     print(json.dumps(found, indent=2))
     directory.mkdir(parents=True, exist_ok=True)

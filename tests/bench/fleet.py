@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A fleet on disk: one docker config a cluster, and the variables file that lists the clusters."""
+"""A fleet on disk: a docker config per cluster, and the variables file with the list of clusters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-# As OpenShift's pull secrets are: a few registries with long tokens, about 3 kB in all.
+# Like OpenShift's pull secrets: a few registries with long tokens, about 3 kB in total.
 _REGISTRIES = {
     "cloud.openshift.com": 420,
     "quay.io": 420,
@@ -23,7 +23,7 @@ CLUSTERS_PER_PROJECT = 10
 
 
 class Fleet:
-    """``size`` clusters below a directory of its own; ``prefix`` keeps two fleets of one lab apart."""
+    """``size`` clusters in their own directory; two fleets of one lab need different values of ``prefix``."""
 
     def __init__(self, directory: Path, size: int, *, prefix: str = "cls") -> None:
         self.directory = directory
@@ -67,7 +67,7 @@ class Fleet:
         }
 
     def change(self, count: int) -> None:
-        """Give ``count`` clusters, spread over the fleet, another credential."""
+        """Change the credential of ``count`` clusters that are spread over the fleet."""
         step = max(1, self.size // count)
         for index in range(0, step * count, step):
             self._path(index).write_text(docker_config(index, "second"))

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``python -m tests.bench.hosted``: many hosted clusters in one run, and one whose many nodes report.
+"""``python -m tests.bench.hosted``: many hosted clusters in one run, and one hosted cluster with many nodes.
 
-One API server is the management cluster and all hosted clusters, which are namespaces of it. An ``idle``
-cluster has no additional secret, as most have none; a ``merged`` one has.
+One API server is the management cluster and all hosted clusters, which are its namespaces. Like most clusters, an
+``idle`` cluster has no additional secret; a ``merged`` cluster has one.
 """
 
 from __future__ import annotations
@@ -36,17 +36,20 @@ _PLAYBOOK = "hyperfleet.pull_secret.hosted_cluster"
 _SYNCERS = 16
 _STATUS = "global-pull-secret-status"
 _MERGE_PATCH = "application/merge-patch+json"
-# Goals: calls of a cluster that nobody touched, MiB of all processes, KiB of at most 1 MiB.
+# Goals: calls for an unchanged cluster, MiB of all processes, and KiB of the status object (its limit is 1 MiB).
 _CALLS = {"idle": 6.0, "no-op": 12.0}
 _PEAK_MIB = 512.0
 _STATUS_KIB = 512.0
 
 
 class Hosted(Bench):
-    """The runs over fleets of hosted clusters."""
+    """Runs for fleets of hosted clusters."""
 
     def run_playbook(self, fleet: HostedFleet, step: str, changed: int, *more: str) -> None:
-        """Run it; RuntimeError where it did not change as many clusters as it has to."""
+        """Run the playbook.
+
+        :raises RuntimeError: it changed more or fewer clusters than ``changed``, or a cluster failed.
+        """
         self._lab.calls()
         program = Path(sys.executable).with_name("ansible-playbook")
         command: list[str | Path] = [program, _PLAYBOOK, "-e", f"@{fleet.variables}", *more]
@@ -58,7 +61,7 @@ class Hosted(Bench):
 
 
 class Syncers:
-    """What the syncers of one hosted cluster write while a run waits for them: each reports twice."""
+    """Writes the reports of one hosted cluster's syncers while a run waits for them: two reports per syncer."""
 
     def __init__(self, client: Client, namespace: str, nodes: int) -> None:
         self._client = client
@@ -69,12 +72,12 @@ class Syncers:
         self.ended = 0.0
 
     def join(self) -> None:
-        """Make their nodes."""
+        """Create the nodes."""
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(self._node, self._names))
 
     def follow(self) -> None:
-        """As soon as there is a secret; a few of them at a time, as their connections are served."""
+        """Write the reports as soon as the secret exists, a few at a time, as an API server serves connections."""
         version = None
         while version is None or self._status() is None:
             time.sleep(0.02)
@@ -105,14 +108,14 @@ class Syncers:
                 break
             if status not in (409, 429, 504):
                 raise RuntimeError(f"a report: HTTP {status}")
-            # As syncers do: where many write one object, the API server gives up on some.
+            # If many clients write one object, the API server rejects some requests. Syncers try again.
             self.again += 1
             time.sleep(random.uniform(0.5, 2))
         self.took.append((time.monotonic() - started) * 1000)
 
 
 def reports(lab: BenchLab, directory: Path, nodes: int) -> dict[str, Any]:
-    """A run that waits for many nodes."""
+    """Measure a run that waits for many nodes."""
     client = _prepared(lab)
     fleet = HostedFleet(directory, client, 1, "wide", additional=True)
     fleet.write()
@@ -143,8 +146,8 @@ def reports(lab: BenchLab, directory: Path, nodes: int) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.hosted", description=__doc__)
     parser.add_argument("--merged", type=int, nargs="*", default=[1000], help="sizes of fleets with tenants")
-    parser.add_argument("--idle", type=int, nargs="*", default=[1000, 10_000], help="and of fleets without")
-    parser.add_argument("--nodes", type=int, default=500, help="of one cluster; 0 leaves it out")
+    parser.add_argument("--idle", type=int, nargs="*", default=[1000, 10_000], help="sizes of idle fleets")
+    parser.add_argument("--nodes", type=int, default=500, help="nodes of one cluster; 0 skips this part")
     parser.add_argument("--lab", choices=["stand-in", "real"], default="stand-in", help="which API server")
     parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
     options = parser.parse_args()
@@ -187,7 +190,7 @@ def _goals(found: dict[str, Any], runs: Sequence[Run]) -> list[Goal]:
 
 @contextmanager
 def _lab(real: bool) -> Iterator[tuple[BenchLab, Path]]:
-    """A lab of its own, and a directory."""
+    """Start a lab; yield it with a directory."""
     with (
         tempfile.TemporaryDirectory(prefix="pull-secret-bench-") as text,
         BenchLab(Path(text), real=real) as lab,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hosted clusters to be measured: namespaces of one API server, which is their management cluster, too."""
+"""Hosted clusters for measurements: namespaces of one API server, which is also the management cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ADDITIONAL = {"auths": {"registry.tenant.example.com": {"auth": "dGVuYW50OmV4YW
 
 
 class Client:
-    """The API server as its admin: a connection a thread."""
+    """The API server as its admin, with one connection per thread."""
 
     def __init__(self, lab: BenchLab) -> None:
         self._cluster = lab.cluster
@@ -38,7 +38,7 @@ class Client:
         connection.request(method, path, json.dumps(body) if body is not None else None, headers)
         answer = connection.getresponse()
         data = answer.read()
-        # A kind that is not served yet is answered in plain text.
+        # The API server answers in plain text for a kind that it does not serve yet.
         is_json = "json" in (answer.getheader("Content-Type") or "")
         return answer.status, json.loads(data) if data and is_json else None
 
@@ -48,7 +48,7 @@ class Client:
             raise RuntimeError(f"{path}: HTTP {status} {answer}")
 
     def kubeconfig(self) -> str:
-        """Of a hosted cluster, as its control plane has it."""
+        """Return a hosted cluster's kubeconfig, as its control plane stores it."""
         cluster: dict[str, Any] = {"server": self._cluster.url}
         if self._cluster.ca is not None:
             cluster["certificate-authority-data"] = base64.b64encode(self._cluster.ca).decode()
@@ -78,7 +78,7 @@ class HostedFleet(Fleet):
         return self.directory / f"{self._prefix}.json"
 
     def write(self) -> None:
-        """Make them, and the list of them."""
+        """Create the clusters, and write the list."""
         clusters = [
             {
                 "cluster_id": self.identity(index),
@@ -92,7 +92,7 @@ class HostedFleet(Fleet):
             list(pool.map(self._make, range(self.size)))
 
     def change_originals(self, count: int) -> int:
-        """Another original for about ``count`` of them, spread over the fleet; for how many."""
+        """Change the original of about ``count`` clusters that are spread over the fleet; return their number."""
         indices = range(0, self.size, max(1, self.size // count))
         for index in indices:
             data = {".dockerconfigjson": _encoded(docker_config(index, "second"))}

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``python -m tests.bench.job``: what a run of the job costs, from its image and as the playbook ``job``.
+"""``python -m tests.bench.job``: the cost of a run of the job, from its image and as the playbook ``job``.
 
-A run finds that nothing has to be changed, as nearly all runs of a fleet do.  The image speaks TLS with the
-API server, as in a pod; Secret Manager's stand-in is spoken to without, and gives no tokens.  The stand-ins
-are threads of this process, and not counted.  CPU and time are the least of all runs, since whatever else the
-machine does only adds to them; memory is the most, of the one process.
+A run has nothing to change, as nearly all runs of a fleet. The image uses TLS for the API server, as in a pod. It
+uses neither TLS nor tokens for Secret Manager's stand-in. The stand-ins are threads of this process and do not
+count. CPU and time are the minimum of all runs, because other work of the machine only adds to them. Memory is the
+maximum of the single process.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tests.support.job.around import REQUIRED, give_packages, start
 from tests.support.job.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-# The Go job: facts of hyperfleet-api.
+# Measured figures of the Go job of hyperfleet-api.
 _CACHES = shutil.ignore_patterns("__pycache__")
 GO = {"cpu_ms": 19.5, "wall_ms": 24.0, "peak_mib": 21.0}
 
 
 def _tree(target: Path) -> list[str]:
-    """What the Containerfile does, and its entry point's command."""
+    """Do the steps of the Containerfile, and return the command of its entry point."""
     collection = target / "ansible_collections/hyperfleet/pull_secret/plugins"
     shutil.copytree(ROOT / "plugins/module_utils", collection / "module_utils", ignore=_CACHES)
     for name in ("main.py", "compile.py"):
@@ -47,7 +47,7 @@ def _tree(target: Path) -> list[str]:
     (target / "wheels").mkdir()
     isolated = [sys.executable, "-I", "-S", "-OO"]
     subprocess.run([*isolated, str(target / "compile.py")], check=True)
-    # What a pod has at a place of root's is elsewhere here.
+    # A pod has its service account in a directory of root; this process needs another directory.
     path = start(target)
     py_compile.compile(
         str(path), f"{path}c", doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
@@ -58,7 +58,7 @@ def _tree(target: Path) -> list[str]:
 def _once(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> dict[str, float]:
     started, peak = time.monotonic(), 0.0
     with subprocess.Popen(command, cwd=cwd, env=dict(environment), stdout=subprocess.DEVNULL) as process:
-        # The peak that wait4 gives is at least that of the process that started it: us.
+        # The peak of wait4 is at least that of the parent, which is this process. So read /proc instead.
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             peak = max(peak, _peak(process.pid))
             time.sleep(0.005)
@@ -74,7 +74,7 @@ def _once(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> 
 
 
 def _peak(pid: int) -> float:
-    """MiB of one process, 0 where it has none any more."""
+    """Return the peak memory of one process in MiB; 0 if it has ended."""
     with open(f"/proc/{pid}/status", encoding="ascii") as stream:
         return next((int(line.split()[1]) / 1024 for line in stream if line.startswith("VmHWM")), 0.0)
 
@@ -86,7 +86,7 @@ def _least(command: Sequence[str], environment: Mapping[str, str], cwd: Path, ru
 
 
 def main() -> int:
-    """Measure, and say where the image is not within its goals."""
+    """Measure, and print the goals that the image misses."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--results", type=Path, default=Path("build/bench"))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The places that a run is measured against: stand-ins as processes of their own, or a real control plane."""
+"""The services for a measured run: stand-ins in separate processes, or a real control plane."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _THREADS = 8
 
 
 class BenchLab:
-    """Context manager. Secret Manager is always the stand-in; ``real`` says whether Kubernetes is."""
+    """A context manager. Secret Manager is always a stand-in; ``real`` selects a real Kubernetes API server."""
 
     def __init__(self, directory: Path, *, real: bool = False) -> None:
         self._directory = directory
@@ -67,7 +67,7 @@ class BenchLab:
         return answer
 
     def environment(self) -> dict[str, str]:
-        """What ``ansible-playbook`` needs to find the places."""
+        """Return the environment with which ``ansible-playbook`` finds the services."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("ANSIBLE_", "GOOGLE_", "K8S_AUTH_"))}
         return {
             **kept,
@@ -77,7 +77,7 @@ class BenchLab:
         }
 
     def cpu(self) -> float:
-        """CPU seconds that the places have used so far, a real control plane's included."""
+        """Return the CPU seconds of the services, including a real control plane."""
         supervisors = [self._supervisor] + ([self._control_plane.supervisor] if self._control_plane else [])
         return sum(
             _cpu_of(supervisor.directory / f"{name}.pid")
@@ -86,7 +86,7 @@ class BenchLab:
         )
 
     def create_namespaces(self, names: Iterable[str]) -> None:
-        """What another component of HyperFleet does before: not part of what is measured."""
+        """Create namespaces. In production, another component does this earlier, so it is not measured."""
         parts: list[list[str]] = [[] for dummy in range(_THREADS)]
         for index, name in enumerate(names):
             parts[index % _THREADS].append(name)
@@ -106,7 +106,7 @@ class BenchLab:
         connection.close()
 
     def calls(self) -> dict[str, int]:
-        """The calls since the last time, by name; those of a real API server are not counted."""
+        """Return the calls since the last time, by name; without those to a real API server."""
         counted = Counter(call["method"] for call in _lab_call(self.rest, "GET", "calls"))
         _lab_call(self.rest, "DELETE", "calls")
         if not self.real:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Wall time, CPU and memory of a command and of everything that it starts."""
+"""Measures wall time, CPU and memory of a command and of all processes that it starts."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# Reading the memory of a process holds its lock for a moment, so not too often.
+# Reading the memory of a process locks that memory for a moment, so do it rarely.
 _EVERY = 0.1
 _KIB = 1024
 
 
 @dataclass(frozen=True)
 class Usage:
-    """One run. Seconds and bytes.
+    """The cost of one run, in seconds and bytes.
 
-    ``peak_tree`` is the most that all its processes held at one moment (PSS: pages that they share are
-    counted once), sampled; ``peak_process`` the most that one of them held (RSS), from the kernel.
+    ``peak_tree`` is the maximum total memory of all its processes, from samples (PSS counts shared pages once).
+    ``peak_process`` is the maximum memory of a single process (RSS), from the kernel.
     """
 
     wall: float
@@ -36,7 +36,7 @@ class Usage:
 
 
 def machine_cpu() -> float:
-    """CPU seconds that everything on this machine has used so far."""
+    """Return the CPU seconds of all processes on this machine since its start."""
     user, nice, system, _idle, _iowait, irq, softirq = (
         int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:8]
     )
@@ -44,19 +44,22 @@ def machine_cpu() -> float:
 
 
 def own_cpu() -> float:
-    """CPU seconds of the calling process, without those it started."""
+    """Return the CPU seconds of the calling process, without its children."""
     spent = os.times()
     return spent.user + spent.system
 
 
 class CommandFailed(Exception):
-    """The command ended with an error; the text is the end of its output."""
+    """The command ended with an error. The message has the end of its output."""
 
 
 def measure(
     command: Sequence[str | Path], *, log: Path, env: Mapping[str, str], cwd: Path, timeout: float = 900
 ) -> Usage:
-    """Run the command, its output in ``log``; CommandFailed unless it ends with 0."""
+    """Run the command with its output in ``log``.
+
+    :raises CommandFailed: it did not end with 0.
+    """
     with log.open("wb") as output:
         started = time.monotonic()
         process = subprocess.Popen(
@@ -71,7 +74,7 @@ def measure(
         sampler = _Sampler(process.pid)
         killer = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
         killer.start()
-        # CPU and the largest process come with the reaped child: all it started and waited for included.
+        # The kernel returns CPU and the largest process for the child and its descendants that were waited for.
         _pid, status, spent = os.wait4(process.pid, 0)
         wall = time.monotonic() - started
         killer.cancel()
@@ -84,7 +87,7 @@ def measure(
 
 
 class _Sampler(threading.Thread):
-    """Adds up the memory of a process and its descendants, again and again."""
+    """Samples the total memory of a process and its descendants."""
 
     def __init__(self, root: int) -> None:
         super().__init__(daemon=True)
@@ -104,7 +107,7 @@ class _Sampler(threading.Thread):
 
 
 def family(pid: int) -> list[int]:
-    """The process and its living descendants."""
+    """Return the ids of a process and its living descendants."""
     found = [pid]
     for parent in found:
         with contextlib.suppress(OSError):
@@ -115,7 +118,7 @@ def family(pid: int) -> list[int]:
 
 
 def held(pid: int) -> int:
-    """Bytes of its memory (PSS); 0 where it is gone."""
+    """Return the memory of a process in bytes (PSS); 0 if it has ended."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -4,9 +4,9 @@
 
 """``python -m tests.bench.nodes``: the syncers on three real nodes (needs root and Go).
 
-A change of ``global-pull-secret`` in the API server, and when it is in ``config.json`` of each node, with
-``restart: never``, so that 200 changes take no hour; then a roll-out with one restart slot: how long it
-takes, and how many kubelets were down, or not yet known to be well, at the same time at most.
+First, the time from a change of ``global-pull-secret`` in the API server to ``config.json`` on each node. It has
+``restart: never``, because 200 changes with restarts would take too long. Then a roll-out with one restart slot:
+its duration, and the maximum number of kubelets that were down or not yet known to be healthy at the same time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def change(tenant: Tenant, number: int) -> None:
 
 
 def latency(tenant: Tenant, number: int) -> list[float]:
-    """Milliseconds from the beginning of the call until each node has the file."""
+    """Return the milliseconds from the beginning of the call until each node has the file."""
     paths = [node.root / "var/lib/kubelet/config.json" for node in tenant.cluster.nodes]
     before = [stamp(path) for path in paths]
     started = time.perf_counter()
@@ -64,7 +64,7 @@ def latency(tenant: Tenant, number: int) -> list[float]:
 
 
 def resident() -> list[int]:
-    """KiB of each syncer on this machine."""
+    """Return the memory of each syncer on this machine in KiB."""
     found = []
     for directory in Path("/proc").iterdir():
         if not directory.name.isdecimal():
@@ -80,14 +80,14 @@ def resident() -> list[int]:
 
 
 def times(node: Node) -> list[int]:
-    """When kubelet was last stopped and started, in microseconds of the machine's clock."""
+    """Return when kubelet was last stopped and started, in microseconds of the monotonic clock."""
     shown = node.run(["systemctl", "show", "kubelet", *(f"--property={name}" for name in _TIMES)], check=True)
     values = dict(line.split("=", 1) for line in shown.stdout.splitlines())
     return [int(values[name]) for name in _TIMES]
 
 
 def most_down(intervals: list[list[int]]) -> int:
-    """How many of the intervals (from, to) have a moment in common at most."""
+    """Return the maximum number of intervals (from, to) that overlap at the same time."""
     return max(sum(begin <= at < end for begin, end in intervals) for at, _end in intervals)
 
 
@@ -102,7 +102,7 @@ def roll_out(tenant: Tenant, number: int) -> dict[str, Any]:
         raise RuntimeError("a kubelet was not restarted")
     return {
         "seconds": round(took, 1),
-        # A slot is held until its kubelet has been well for the window.
+        # A syncer keeps its slot until its kubelet has been healthy for the window.
         "most_kubelets_down_at_once": most_down([[begin, end + WINDOW * 1_000_000] for begin, end in after]),
         "down_ms": [round((end - begin) / 1000) for begin, end in after],
     }
@@ -146,7 +146,7 @@ def measure(changes: int, directory: Path) -> dict[str, Any]:
         }
         deploy(tenant, restart="on_change", max_restarting="1", health_window=WINDOW)
         found["roll_out"] = roll_out(tenant, changes + 1)
-        # After a restart: D-Bus is loaded by then.
+        # After a restart, the syncer has loaded D-Bus.
         found["syncer_rss_kib"] = resident()
         return found
 
@@ -157,7 +157,7 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
     options = parser.parse_args()
     if os.geteuid():
-        print("bench: nodes are left out: real nodes need root")
+        print("bench: nodes are skipped: real nodes need root")
         return 0
     with tempfile.TemporaryDirectory(prefix="pull-secret-nodes-") as text:
         found = measure(options.changes, Path(text))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The result as a table for people and as JSON for programs."""
+"""Prints the result as a table, and writes it as JSON."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _HEADERS = (
 )
 _LEFT = {0, 2}
 
-# What the project asks of two cores. Wall seconds for 1,000 clusters; MiB for 10,000.
+# The project's goals on two cores: wall seconds for 1,000 clusters, MiB for 10,000.
 _NO_OP_SECONDS = 5.0
 _FIRST_SECONDS = {"stand-ins": 15.0, "real API server": 20.0}
 _TIMES_THE_LOOP = 200.0
 _PEAK_MIB = 512.0
-# Linear: a cluster of 10,000 costs at most this much more than one of 1,000.
+# The cost must grow linearly: maximum ratio of the cost per cluster with 10,000 and with 1,000 clusters.
 _LINEAR = 1.15
 
 
@@ -60,7 +60,7 @@ def row(run: Run) -> tuple[str, ...]:
 
 
 def table(runs: Sequence[Run]) -> list[str]:
-    """Lines: the runs in their order, then what was called."""
+    """Return the lines of the table: the runs in order, then their calls."""
     cells = [_HEADERS, *map(row, runs)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADERS))]
     lines = [
@@ -72,16 +72,16 @@ def table(runs: Sequence[Run]) -> list[str]:
     ]
     lines += [
         "",
-        "WALL and CPU are of the whole ansible-playbook with all its processes, their start included.",
-        "TREE is the most memory that they held together at one moment (PSS, sampled), PROCESS the most that",
-        "one of them held (RSS). LAB CPU is what the places used meanwhile, OTHER CPU what other",
-        "programs of the machine did: where that is not small, it was busy and the wall time says less.",
+        "WALL and CPU are those of ansible-playbook and all its processes, including their start.",
+        "TREE is their maximum total memory (PSS, sampled), PROCESS the maximum of a single process (RSS).",
+        "LAB CPU is the CPU time of the services, OTHER CPU that of other programs on the machine.",
+        "If OTHER CPU is high, the machine was busy, and the wall time is less reliable.",
     ]
     return lines
 
 
 def verdicts(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """What the project asks for, and what was measured; the best run of a step counts."""
+    """Return the goals with the measured values; the best run of a step counts."""
     found: list[dict[str, Any]] = []
 
     def add(what: str, value: float | None, limit: float, unit: str, *, at_least: bool = False) -> None:
@@ -132,7 +132,7 @@ def _wall(runs: Sequence[Run], tool: str, clusters: int, step: str, lab: str | N
 def _loop_per_cluster(
     runs: Sequence[Run], step: str, cost: Callable[[Run], float] = lambda run: run.usage.wall
 ) -> float | None:
-    """A pass of the loop alone: what ansible-playbook takes to start is left out, to the loop's favour."""
+    """Return the loop's cost per cluster, without the start of ansible-playbook, which favours the loop."""
     start = min((cost(run) for run in runs if (run.tool, run.clusters) == ("loop", 0)), default=0.0)
     times = [
         (cost(run) - start) / run.clusters
@@ -154,7 +154,7 @@ def sentences(found: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def machine() -> dict[str, Any]:
-    """Where it was measured: figures mean nothing without."""
+    """Describe the machine, without which figures mean nothing."""
     version = subprocess.run(
         ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
     )

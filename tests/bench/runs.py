@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The runs that are measured: the collection over a whole fleet, and the loop over a small one."""
+"""The measured runs: the collection for a whole fleet, and the loop for a small one."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LOOP_ENVIRONMENT = ROOT / ".venvs" / "bench"
 
 @dataclass(frozen=True)
 class Run:
-    """One ``ansible-playbook`` and what it cost.
+    """One run of ``ansible-playbook`` and its cost.
 
-    ``tool`` is ``collection`` or ``loop``; ``lab_cpu`` is what the places used meanwhile, in seconds, and
-    ``other_cpu`` what other programs did: where that is not small, the wall time is theirs, too.
+    ``tool`` is ``collection`` or ``loop``. ``lab_cpu`` is the CPU time of the services in seconds, ``other_cpu``
+    that of other programs. If the latter is high, other programs also affect the wall time.
     """
 
     tool: str
@@ -46,7 +46,7 @@ class Run:
 
 
 class Bench:
-    """Runs in one lab, below one directory; each is told to ``report`` as soon as it is done."""
+    """Runs in one lab, in one directory. ``report`` is called after each run."""
 
     def __init__(self, directory: Path, lab: BenchLab, report: Any) -> None:
         self._directory = directory
@@ -55,9 +55,9 @@ class Bench:
         self.runs: list[Run] = []
 
     def collection(self, fleet: Fleet, *, repeat: int) -> None:
-        """First provisioning; nothing to do, ``repeat`` times; one cluster in a hundred changed.
+        """Measure the first provisioning, ``repeat`` runs without a change, and one with 1 % changed clusters.
 
-        Of a large fleet the first two are enough to see how the costs grow.
+        For a large fleet, the first two steps are enough to see how the costs grow.
         """
         self._prepare(fleet)
         self._provision(fleet, "first", changed=fleet.size)
@@ -70,7 +70,7 @@ class Bench:
         self._provision(fleet, "1 % changed", changed=changed)
 
     def loop(self, fleet: Fleet) -> None:
-        """The same two first steps, with the modules of other collections, a task a cluster."""
+        """Measure the first two steps with the modules of other collections and one task per cluster."""
         nothing = Fleet(fleet.directory.with_name("nothing"), 0)
         self._prepare(nothing)
         self._prepare(fleet)
@@ -96,7 +96,7 @@ class Bench:
             f"@{fleet.variables}",
         ]
         log = self._run("collection", fleet, step, command, self._lab.environment())
-        # A fast run that did something else is not a result.
+        # A run with other changes is not a valid measurement.
         told = re.search(r"(\d+) clusters?: (\d+) changed, (\d+) failed", log.read_text())
         if told is None or tuple(map(int, told.groups())) != (fleet.size, changed, 0):
             raise RuntimeError(

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``python -m tests.bench.syncer``: the syncer's memory, and how long a change takes to reach the file.
+"""``python -m tests.bench.syncer``: the syncer's memory, and the time from a change to the file.
 
-The program runs from the image's files, behind TLS, as a process of its own. systemd is one that does at once
-what it is asked, so that each change is followed by the whole of a restart, over D-Bus' modules.
+The program runs from the image's files in its own process, and uses TLS. Its replacement of systemd performs each
+request at once. So each change includes a complete restart, with the modules for D-Bus loaded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ GOAL_P99 = 50.0
 REGISTRIES = 6
 LIMIT = 30
 
-# Beside main.py in the image's tree: the same program with a systemd that is not there.
+# A file next to main.py in the image's tree: the same program with a replacement of systemd.
 DRIVER = """
 import os, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -74,7 +74,7 @@ sys.exit(program.main())
 
 
 class Api:
-    """One connection to the API server, as its admin."""
+    """A connection to the API server as its admin."""
 
     def __init__(self, url: str, token: str, ca: bytes | None) -> None:
         self._connection = connect(Cluster("", url, token, ca))
@@ -92,7 +92,7 @@ class Api:
 
 
 def content(number: int) -> bytes:
-    """A docker config that differs from the one before in one registry."""
+    """Return a docker config that differs from the previous one in one registry."""
     auths = {}
     for place in range(REGISTRIES):
         text = f"robot:example-password-{number + 1000 if place == number % REGISTRIES else place}"
@@ -105,7 +105,7 @@ def data(document: bytes) -> dict[str, Any]:
 
 
 class Running:
-    """The process, its log and its node's file."""
+    """The syncer's process, its log and its node's file."""
 
     def __init__(self, python: str, directory: Path, server: dict[str, str], token: str, ca: bytes) -> None:
         self.kubelet = directory / "kubelet"
@@ -115,7 +115,7 @@ class Running:
         (account / "token").write_text(token)
         (account / "ca.crt").write_bytes(ca)
         tree = build_tree(directory / "image", python)
-        # As the program itself, compiled: Python keeps nothing of the file that it is started with.
+        # Compile it like the program itself, because Python does not cache the compiled main file.
         driver = tree.program.with_name("driver.py")
         driver.write_text(DRIVER)
         compiled = str(driver.with_suffix(".pyc"))
@@ -161,7 +161,7 @@ class Running:
             time.sleep(0.002)
 
     def memory(self) -> dict[str, int]:
-        """KiB: resident, and of that what is the process' own."""
+        """Return the resident memory in KiB, and the part of it that the process does not share."""
         found = {}
         for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines():
             name, _colon, value = line.partition(":")
@@ -177,7 +177,7 @@ class Running:
 
 @contextmanager
 def world(kind: str, python: str) -> Iterator[tuple[Running, Api]]:
-    """An API server with the objects, and the syncer."""
+    """Start an API server with the objects, and the syncer."""
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pull-secret-syncer-")))
         env = stack.enter_context(kubernetes(kind))
@@ -209,7 +209,7 @@ def world(kind: str, python: str) -> Iterator[tuple[Running, Api]]:
 
 
 def change(running: Running, api: Api, document: bytes) -> float:
-    """Milliseconds from the beginning of the call of the API server until the file is there."""
+    """Return the milliseconds from the beginning of the call to the API server until the file exists."""
     before = stamp(running.path)
     started = time.perf_counter()
     version = api.call("PATCH", f"{BASE}/secrets/bench-secret", data(document))["metadata"]["resourceVersion"]
@@ -219,7 +219,7 @@ def change(running: Running, api: Api, document: bytes) -> float:
         time.sleep(0.0002)
     took = (time.perf_counter() - started) * 1000
     running.wait("restarted", version)
-    # The next change is not to wait for what is still to be said of this one.
+    # Wait for the remaining reports of this change, so that the next one is not delayed.
     end = time.monotonic() + LIMIT
     while api.call("GET", f"{LEASES}/bench-restart-0")["spec"].get("holderIdentity"):
         if time.monotonic() > end:
@@ -257,7 +257,7 @@ def measure(kind: str, changes: int, python: str) -> dict[str, Any]:
 
 
 def system_python() -> str:
-    """The distribution's, as in the image; one that was built here has another size."""
+    """Return the distribution's Python, as in the image. A Python that was built here has another size."""
     return "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 
 

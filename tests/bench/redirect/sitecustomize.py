@@ -4,9 +4,9 @@
 
 """Sends the calls of google.cloud's modules to the stand-in.
 
-``google.cloud.gcp_secret_manager`` has Google's address written into it, so the loop's processes find this
-file on PYTHONPATH: it changes the host of each request, when (and only when) a process imports google-auth's
-transport. The loop is spared TLS by that, and Google's latency.
+``google.cloud.gcp_secret_manager`` has a fixed address of Google. So this file is on the PYTHONPATH of the loop's
+processes. It changes the host of each request as soon as a process imports google-auth's transport. The loop
+therefore has neither the cost of TLS nor Google's latency.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GOOGLE = "https://secretmanager.googleapis.com"
 
 
 class _Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Lets the module be loaded as ever and then wraps the one method."""
+    """Loads the module normally, and then wraps its ``request`` method."""
 
     def __init__(self, to: str) -> None:
         self._to = to

@@ -15,6 +15,7 @@ import pytest
 from tests.secrecy.documents import INVALID, VALID
 from tests.secrecy.watcher import Recording, Watcher
 from tests.secrecy.world import World
+from tests.support.adapter_jobs.documents import document as adapter_config
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.support.secrecy.misplacements import TEXTS
 from tests.support.secrecy.needles import Evidence
@@ -34,26 +35,16 @@ class Adapter:
         (self.run_directory / "lock").touch()
         labs.post("/api/v1/namespaces", {"metadata": {"name": _NAMESPACE}})
         self.config = watcher.inputs / "adapter.json"
-        self.config.write_text(
-            json.dumps(
-                {
-                    "apiVersion": "hyperfleet.redhat.com/v1alpha1",
-                    "kind": "AdapterConfig",
-                    "metadata": {"name": "pullsecret-adapter", "namespace": _NAMESPACE},
-                    "spec": {
-                        "criteria": {"preconditions": [{"expression": "spec.pullSecret.data != nil"}]},
-                        "hyperfleetAPI": {"url": labs.hyperfleet.url},
-                        "jobTemplate": {"image": "registry.example.com/pullsecret-job:1"},
-                        "execution": execution,
-                        "kubernetes": {
-                            "kubeconfig": str(labs.kubernetes.kubeconfig(watcher.inputs / "kubeconfig"))
-                        },
-                        "gcp": {"endpoint": f"http://{labs.secret_manager.grpc}"},
-                        "logging": {"level": "debug"},
-                    },
-                }
-            )
+        config = adapter_config(
+            criteria={"preconditions": [{"expression": "spec.pullSecret.data != nil"}]},
+            hyperfleetAPI={"url": labs.hyperfleet.url},
+            execution=execution,
+            kubernetes={"kubeconfig": str(labs.kubernetes.kubeconfig(watcher.inputs / "kubeconfig"))},
+            gcp={"endpoint": f"http://{labs.secret_manager.grpc}"},
+            logging={"level": "debug"},
         )
+        config["metadata"]["namespace"] = _NAMESPACE
+        self.config.write_text(json.dumps(config))
 
     def cluster(self, name: str, data: Any, project: str = PROJECT) -> None:
         """A cluster whose placement is decided."""

@@ -7,20 +7,26 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from tests.secrecy.scenarios import SCENARIOS, Tasks
 from tests.secrecy.test_event_sources import EVENT_SOURCES
 from tests.secrecy.watcher import Watcher
-from tests.secrecy.world import as_lines
+from tests.secrecy.world import World, as_lines
+from tests.support.adapter_jobs.documents import document as adapter_config
 from tests.support.exhaustive import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
+from tests.tools.env import ROOT
 
-_ROOT = Path(__file__).resolve().parents[2]
+_TEXT = Path(__file__).with_name("plugins.yml").read_text()
+(_PLAY,) = yaml.safe_load(_TEXT)
+_USED = re.findall(r"hyperfleet\.pull_secret\.(\w+)", _TEXT)
 _CODE = ("module_utils", "plugin_utils", "doc_fragments")
 _CALLBACKS = ("callback job_log",)
 # Modules with a file of their own, and that file.
@@ -35,7 +41,7 @@ _ELSEWHERE = {
 
 def _plugins() -> Iterator[str]:
     """``kind name`` of each; an action plugin is its module's, and one file has several filters or tests."""
-    for directory in sorted((_ROOT / "plugins").iterdir()):
+    for directory in sorted((ROOT / "plugins").iterdir()):
         if directory.name in _CODE or not directory.is_dir():
             continue
         kind = {"modules": "module", "action": "module"}.get(directory.name, directory.name)
@@ -45,7 +51,7 @@ def _plugins() -> Iterator[str]:
                 made = runpy.run_path(str(path))[f"{kind.title()}Module"]()
                 names = sorted(getattr(made, f"{kind}s")())
             yield from (f"{kind} {name}" for name in names if not name.startswith("_"))
-    for path in sorted((_ROOT / "extensions/eda/plugins").glob("*/*.py")):
+    for path in sorted((ROOT / "extensions/eda/plugins").glob("*/*.py")):
         yield f"{path.parent.name} {path.stem}"
 
 
@@ -54,17 +60,18 @@ def test_every_plugin_has_a_scenario() -> None:
     found = set(_plugins())
     for plugin, file in _ELSEWHERE.items():
         assert plugin.split()[1] in Path(__file__).with_name(file).read_text(), f"{plugin} in {file}"
-    scenarios = {*SCENARIOS, *_CALLBACKS, *EVENT_SOURCES, *_ELSEWHERE}
-    assert sorted(found - scenarios) == [], "add a scenario to tests/secrecy/scenarios.py"
-    assert sorted(scenarios - found) == [], "there is no such plugin any more"
+    elsewhere = {*_CALLBACKS, *EVENT_SOURCES, *_ELSEWHERE}
+    assert sorted(elsewhere - found) == [], "there is no such plugin any more"
+    here = {plugin.split()[1] for plugin in found - elsewhere}
+    assert sorted(here - set(_USED)) == [], "add tasks to tests/secrecy/plugins.yml"
 
 
 @pytest.mark.hardening(10)
 def test_every_module_keeps_its_arguments_from_callbacks() -> None:
     """A module without an action plugin of ours would give them to every callback as they are."""
-    modules = {path.stem for path in (_ROOT / "plugins/modules").glob("*.py")}
+    modules = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")}
     for name in sorted(modules):
-        path = _ROOT / "plugins/action" / f"{name}.py"
+        path = ROOT / "plugins/action" / f"{name}.py"
         assert path.exists(), f"{name} has no action plugin"
         action = runpy.run_path(str(path))["ActionModule"]
         classes = list(action.__mro__)
@@ -74,28 +81,69 @@ def test_every_module_keeps_its_arguments_from_callbacks() -> None:
         )
 
 
-def _tasks(watcher: Watcher, labs: Labs, scenarios: Iterable[str]) -> Tasks:
-    tasks = Tasks(watcher, labs)
-    for name in scenarios:
-        SCENARIOS[name](tasks)
-    job = tasks.canary("pull_secret_job: PULL_SECRET_DATA")
-    tasks.in_environment.add(job.name)
-    tasks.environment |= {
-        "CLUSTER_ID": "cls-job",
-        "CLUSTER_NAME": "job",
-        "GCP_PROJECT_ID": PROJECT,
-        "MANAGEMENT_NAMESPACE": MANAGED,
-        "PULL_SECRET_DATA": job.text,
-        "LOG_LEVEL": "debug",
+def _variables(world: World) -> dict[str, Any]:
+    """What the playbook needs, and its canaries."""
+    labs, inputs = world.labs, world.watcher.inputs
+    canaries = {
+        name: world.canary(f"plugins.yml: {name}")
+        for name in sorted(set(re.findall(r"canary\.(\w+)", _TEXT)))
     }
-    return tasks
+    given = {
+        name: {
+            "text": canary.text,
+            "cut": canary.text[:-30],
+            "document": canary.document,
+            "auth": canary.entries[0].auth,
+            "token": canary.entries[0].token,
+        }
+        for name, canary in canaries.items()
+    }
+    for cluster in ("cls-adapter", "cls-info", "cls-status"):
+        labs.put_hyperfleet(cluster, world.canary(cluster).text.encode())
+    token = inputs / "token"
+    token.write_text(world.canary("a webhook's token").entries[0].token)
+    return {
+        "canary": given,
+        "labs": labs.options(),
+        "adapter_config": str(_adapter_config(world)),
+        "token_file": str(token),
+        "cluster_files": str(_cluster_files(world)),
+        "only_secret": world.canary("a variable").text,
+        "beside_undefined": [world.canary("a variable beside a template").text, "{{ nope }}"],
+    }
 
 
-# What prints a run -> the plugins that run. The job's log is not printed but with failures of others.
-_RUNS = {
-    "default": tuple(SCENARIOS),
-    "hyperfleet.pull_secret.job_log": ("module pull_secret_job", "module cloud_event"),
-}
+def _adapter_config(world: World) -> Path:
+    kubeconfig = world.labs.kubernetes.kubeconfig(world.watcher.inputs / "kubeconfig")
+    headers = {"X-Token": world.canary("a header of the configuration").entries[0].token}
+    config = adapter_config(
+        hyperfleetAPI={"url": world.labs.hyperfleet.url, "headers": headers},
+        execution="job",
+        kubernetes={"kubeconfig": str(kubeconfig)},
+    )
+    config["metadata"]["namespace"] = MANAGED
+    path = world.watcher.inputs / "adapter.json"
+    path.write_text(json.dumps(config))
+    return path
+
+
+def _cluster_files(world: World) -> Path:
+    """A good cluster, one that is cut off, and one whose name is a docker config."""
+    good, bad, odd = (world.canary(f"cluster_files: {what}").text for what in ("good", "bad", "name"))
+    spec = {"pullSecret": {"data": good}, "gcp": {"projectId": PROJECT}}
+    directory = world.watcher.inputs / "clusters"
+    directory.mkdir()
+    for name, text in (
+        ("good", json.dumps({"id": "cls-lookup", "name": "good", "spec": spec})),
+        ("bad", json.dumps({"id": "cls-bad", "spec": {"pullSecret": {"data": bad}}})[:-8]),
+        ("odd", json.dumps({"id": "cls-odd", "name": odd, "spec": spec})),
+    ):
+        (directory / f"{name}.json").write_text(text)
+    return directory
+
+
+# What prints a run -> the tasks that run. The job's log is not printed but with failures of others.
+_RUNS = {"default": "", "hyperfleet.pull_secret.job_log": ("Module pull_secret_job", "Module cloud_event")}
 
 
 @pytest.mark.hardening(11)
@@ -103,16 +151,31 @@ _RUNS = {
 @pytest.mark.parametrize("stdout", some(_RUNS, "hyperfleet.pull_secret.job_log"))
 def test_every_plugin_shows_nothing(watcher: Watcher, labs: Labs, stdout: str, module_process: bool) -> None:
     """In one run, as loud as it gets: what each gives, and what it says of a canary where none belongs."""
-    tasks = _tasks(watcher, labs, _RUNS[stdout])
+    world = World(watcher, labs)
+    job = world.canary("PULL_SECRET_DATA")
+    world.in_environment.add(job.name)
+    environment = {
+        "CLUSTER_ID": "cls-job",
+        "CLUSTER_NAME": "job",
+        "GCP_PROJECT_ID": PROJECT,
+        "MANAGEMENT_NAMESPACE": MANAGED,
+        "PULL_SECRET_DATA": job.text,
+        "LOG_LEVEL": "debug",
+        "ANSIBLE_STDOUT_CALLBACK": stdout,
+    }
+    tasks = [task for task in _PLAY["tasks"] if task["name"].startswith(_RUNS[stdout])]
+    playbook = watcher.inputs / "plugins.json"
+    playbook.write_text(json.dumps([{**_PLAY, "tasks": tasks}]))
     recording = watcher.play(
-        tasks.given,
-        tasks.variables,
+        str(playbook),
+        _variables(world),
         options=["-vvvv", "--diff"],
-        settings={**tasks.environment, "ANSIBLE_STDOUT_CALLBACK": stdout},
+        settings=environment,
         module_process=module_process,
     )
-    leaks = tasks.leaks(recording)
+    leaks = world.leaks(recording)
     assert leaks == [], as_lines(leaks)
     assert '"component"' in recording.output or '"phase"' in recording.output, recording.output[-2000:]
-    for name, says in tasks.says.items():
-        assert says in json.dumps(recording.results[name]), f"{name}: {recording.results[name]}"
+    for task in tasks:
+        result = json.dumps(recording.results[task["name"]])
+        assert task["vars"]["says"] in result, f"{task['name']}: {result}"

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.processes import CALLBACKS, ROOT, Ansible
+from tests.support.processes import CALLBACKS, Ansible
 from tests.support.secrecy.needles import Evidence
+from tests.tools.env import ROOT
 
 __all__ = ["Recording", "Watcher"]
 
@@ -69,7 +70,7 @@ class Watcher:
         finished = self._ansible.start_playbook(
             tasks if isinstance(tasks, str) else play,
             given,
-            flags=list(options),
+            flags=options,
             env={**_settings(watched, spy), **(settings or {})},
             cwd=watched["cwd"],
         ).wait()

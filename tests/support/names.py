@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, meta, nodes
+from jinja2 import Environment, nodes
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
+from tests.tools.env import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAYBOOKS = {path.stem: path for path in sorted((ROOT / "playbooks").glob("*.yml"))}
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir())
 # Nothing is rendered.
@@ -90,11 +89,9 @@ def templates(value: Any) -> Iterator[str]:
     """Every template in a YAML document, bare conditions as templates too."""
     if isinstance(value, dict):
         for key, item in value.items():
-            conditions = item if isinstance(item, list) else [item]
             if key in ("when", "failed_when", "changed_when"):
-                yield from (
-                    f"{{{{ {condition} }}}}" for condition in conditions if isinstance(condition, str)
-                )
+                conditions = item if isinstance(item, list) else [item]
+                yield from (f"{{{{ {one} }}}}" for one in conditions if isinstance(one, str))
             else:
                 yield from templates(item)
     elif isinstance(value, list):
@@ -106,21 +103,10 @@ def templates(value: Any) -> Iterator[str]:
 
 def read_by(document: Any) -> set[str]:
     """The variables that the templates in a YAML document read."""
-    environment = _PARSER.overlay()
-    # Filters and tests of Ansible's, which this parser need not know.
-    environment.filters = _Anything()
-    environment.tests = _Anything()
-    return set().union(
-        *(meta.find_undeclared_variables(environment.parse(text)) for text in templates(document))
-    )
-
-
-class _Anything(dict[str, Any]):
-    def get(self, key: str, default: Any = None) -> Any:
-        return super().get(key, str)
-
-    def __getitem__(self, key: str) -> Any:
-        return str
-
-    def __contains__(self, key: object) -> bool:
-        return True
+    found: set[str] = set()
+    for text in templates(document):
+        names = list(_PARSER.parse(text).find_all(nodes.Name))
+        found |= {one.name for one in names if one.ctx == "load"} - {
+            one.name for one in names if one.ctx != "load"
+        }
+    return found - set(_PARSER.globals)

@@ -10,12 +10,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tools.env import ROOT
+
 COLLECTION = "hyperfleet.pull_secret"
 Playbook = str | Path | list[dict[str, Any]]
 Variables = Mapping[str, Any] | None
@@ -107,41 +108,22 @@ class Ansible:
         playbook: Playbook,
         variables: Variables = None,
         *,
-        check: bool = False,
-        diff: bool = False,
-        verbosity: int = 0,
-        flags: list[str] | None = None,
+        flags: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Running:
         """The same, not waited for; ``flags`` are further arguments."""
         if isinstance(playbook, list):
             playbook = self._file("play", playbook)
-        command = [
-            str(playbook),
-            *["--check"] * check,
-            *["--diff"] * diff,
-            *["-v"] * verbosity,
-            *(flags or []),
-        ]
+        command = [str(self.python), str(self.python.parent / "ansible-playbook"), str(playbook), *flags]
         if variables is not None:
             command += ["--extra-vars", f"@{self._file('vars', dict(variables))}"]
-        return self._start(command, env or {}, cwd or self.directory)
-
-    def _file(self, kind: str, content: Any) -> Path:
-        self._count += 1
-        path = self.directory / f"{kind}-{self._count}.json"
-        path.write_text(json.dumps(content))
-        return path
-
-    def _start(self, arguments: list[str], env: Mapping[str, str], cwd: Path) -> Running:
         self._count += 1
         record = self.directory / f"record-{self._count}.jsonl"
-        program = self.python.parent / "ansible-playbook"
         process = subprocess.Popen(
-            [str(self.python), str(program), *arguments],
-            cwd=cwd,
-            env={**self._environment(record), **env},
+            command,
+            cwd=cwd or self.directory,
+            env={**self._environment(record), **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -149,6 +131,12 @@ class Ansible:
             errors="surrogateescape",
         )
         return Running(process, record)
+
+    def _file(self, kind: str, content: Any) -> Path:
+        self._count += 1
+        path = self.directory / f"{kind}-{self._count}.json"
+        path.write_text(json.dumps(content))
+        return path
 
     def _environment(self, record: Path) -> dict[str, str]:
         # Nothing of the user's own Ansible: no configuration, no home, no colours.

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import jeepney
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tools.env import ROOT
+
 CONTAINERFILE = ROOT / "extensions/syncer/Containerfile"
 
 

@@ -21,10 +21,11 @@ from tests.support.processes import Ansible, Finished
 PLAYBOOK, SWEEP = "hyperfleet.pull_secret.adapter", "hyperfleet.pull_secret.reconcile"
 
 
-def play(world: World, ansible: Ansible, playbook: str = PLAYBOOK, **variables: Any) -> Finished:
-    flags = {name: variables.pop(name) for name in ("check", "verbosity") if name in variables}
+def play(
+    world: World, ansible: Ansible, playbook: str = PLAYBOOK, *, check: bool = False, **variables: Any
+) -> Finished:
     given = {"adapter_config": str(world.config()), "adapter_retry": FAST["retry"], **variables}
-    return ansible.playbook(playbook, given, **flags)
+    return ansible.playbook(playbook, given, flags=["--check"] * check)
 
 
 def lines(finished: Finished) -> list[dict[str, Any]]:

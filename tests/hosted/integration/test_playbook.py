@@ -40,7 +40,7 @@ def rows(finished: Finished) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.exhaustive
 def test_one_cluster_by_variables(ready: World, ansible: Ansible) -> None:
-    said = ansible.playbook(PLAYBOOK, ready.options(), check=True, diff=True)
+    said = ansible.playbook(PLAYBOOK, ready.options(), flags=["--check", "--diff"])
     assert said.code == 0, said.output
     assert ready.there() == set()
     done = ansible.playbook(PLAYBOOK, ready.options())

@@ -45,7 +45,7 @@ class World:
         environment |= {**(more or {}), **others}
         environment.pop(without, None)
         given = {"job_retry": {"delay": 0.01}, **(variables or {})}
-        return self.ansible.playbook(JOB, given, check=check, env=environment)
+        return self.ansible.playbook(JOB, given, flags=["--check"] * check, env=environment)
 
     def secret(self, name: str = "cls-abc123-pull-secret") -> dict[str, Any] | None:
         return self.management.store.find("secrets", "clusters-cls-abc123", name)

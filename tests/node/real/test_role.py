@@ -33,7 +33,7 @@ def play(world: World, *registries: str, check: bool = False, **variables: Any) 
     source.write_text(json.dumps(document(*registries)))
     given = {**FAST, "node_source": {"file": str(source)}, **variables}
     return world.ansible.playbook(
-        PLAYBOOK, given, check=check, flags=["-i", str(world.inventory), "--diff", "--forks", "5"]
+        PLAYBOOK, given, flags=[*["--check"] * check, "-i", str(world.inventory), "--diff", "--forks", "5"]
     )
 
 

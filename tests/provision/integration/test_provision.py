@@ -90,7 +90,7 @@ def test_a_fleet_from_check_to_rotation(world: World) -> None:
     """--check --diff, the real run, a run without changes, then one rotated, one drifted, one deleted."""
     clusters = [world.cluster() for _number in range(5)]
     variables = {"clusters": clusters}
-    checked = world.provision(variables, check=True, diff=True)
+    checked = world.provision(variables, flags=["--check", "--diff"])
     assert checked.code == 0, checked.output
     assert "5 clusters: 5 would change, 0 would fail" in checked.stdout
     assert "registry quay.io" in checked.stdout, "the diff must name the registries"
@@ -114,7 +114,7 @@ def test_a_fleet_from_check_to_rotation(world: World) -> None:
 
     rotated, drifted, deleted = clusters[1:4]
     world.write(rotated, TWO)
-    predicted = world.provision(variables, check=True)
+    predicted = world.provision(variables, flags=["--check"])
     world.api.calls.clear()
     third = world.provision(variables)
     for run in (predicted, third):

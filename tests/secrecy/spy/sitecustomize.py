@@ -19,6 +19,7 @@ import json
 import os
 import sys
 import threading
+import types
 from typing import Any
 
 _SPY = os.environ.get("CANARY_SPY", "")
@@ -159,7 +160,21 @@ def _bug(name: str) -> None:
     setattr(holder, function, broken)
 
 
+def _systemd() -> types.ModuleType:
+    """In the place of python-systemd, so that AnsibleModule logs to a journal that the audit hook sees."""
+    module = types.ModuleType("systemd")
+    # Whether this run's modules log to the journal; else they log to syslog.
+    daemon = types.SimpleNamespace(booted=lambda: os.environ.get("CANARY_JOURNAL") == "1")
+    journal = types.SimpleNamespace(
+        send=lambda **fields: sys.audit("canary.journal", fields),
+        sendv=lambda *fields: sys.audit("canary.journal", list(fields)),
+    )
+    vars(module).update(daemon=daemon, journal=journal)
+    return module
+
+
 if _SPY:
+    sys.modules["systemd"] = _systemd()
     sys.addaudithook(_hook)
     _busy.now = True
     try:

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,37 +81,6 @@ TRANSIENT = {
 _PLENTY = 600.0
 
 
-class _Timed:
-    """A target's time: each call that a fault strikes takes ``each`` seconds of it, and nothing else does."""
-
-    def __init__(self, call: Call, fault: Any, each: float, together: float) -> None:
-        self._call, self._fault, self._each, self._together = call, fault, each, together
-        self._calls = 0
-        self._under_way = False
-
-    @contextmanager
-    def counted(self, method: str) -> Iterator[None]:
-        if method != self._call.method:
-            yield
-            return
-        self._calls += 1
-        if self._calls <= self._call.skip:
-            yield
-            return
-        self._under_way = True
-        try:
-            yield
-        finally:
-            self._under_way = False
-
-    def remaining(self) -> float:
-        left: float = max(0.0, self._together - self._each * self._fault.hits)
-        times = self._fault.times
-        if self._under_way and (times is None or self._fault.hits < times):
-            return min(left, self._each)
-        return _PLENTY if left else 0.0
-
-
 @dataclass
 class Flow:
     """A call's flow, and how it ends where nothing fails."""
@@ -131,15 +99,25 @@ class Flow:
         self, monkeypatch: pytest.MonkeyPatch, fault: Any, *, each: float, together: float = _PLENTY
     ) -> None:
         """Limits in seconds for the calls that the fault strikes; all others have as much as they need."""
-        timed = _Timed(self.call, fault, each, together)
-        monkeypatch.setattr(Deadline, "remaining", lambda _deadline: timed.remaining())
+        calls, is_struck = itertools.count(), False
         call = SecretManagerClient._call
 
         def around(client: Any, method: str, *arguments: Any, **options: Any) -> Any:
-            with timed.counted(method):
+            nonlocal is_struck
+            is_struck = method == self.call.method and next(calls) >= self.call.skip
+            try:
                 return call(client, method, *arguments, **options)
+            finally:
+                is_struck = False
+
+        def remaining(_deadline: Deadline) -> float:
+            left: float = max(0.0, together - each * fault.hits)
+            if is_struck and (fault.times is None or fault.hits < fault.times):
+                return min(left, each)
+            return _PLENTY if left else 0.0
 
         monkeypatch.setattr(SecretManagerClient, "_call", around)
+        monkeypatch.setattr(Deadline, "remaining", remaining)
 
     def start(self) -> None:
         if self.call.seed is not None:

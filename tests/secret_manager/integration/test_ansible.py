@@ -35,7 +35,7 @@ def test_the_life_of_a_secret(ansible: Ansible, store: Module) -> None:
     two = {name: {**target, "source": {"inline": document("two")}}}
     gone = {name: {**target, "state": "absent"}}
     finished = ansible.playbook(
-        _play({**one, "check_mode": True}, one, one, two, gone, gone), diff=True, verbosity=4
+        _play({**one, "check_mode": True}, one, one, two, gone, gone), flags=["--diff", "-vvvv"]
     )
 
     assert finished.code == 0, finished.output

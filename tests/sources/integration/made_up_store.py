@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,12 +22,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.owner
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.stored_version import StoredVersion
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import ReadValue
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_store import (
-    Container,
-    SecretMetadata,
     SecretStore,
     StoreInspector,
     StoreWriter,
-    VersionMetadata,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 
@@ -99,26 +96,6 @@ class MadeUpWriter(StoreWriter[MadeUpTarget]):
         return held
 
 
-class MadeUpInspector(StoreInspector[MadeUpTarget]):
-    def __init__(self, shelf: dict[str, Held]) -> None:
-        self._shelf = shelf
-
-    def secret(self, target: MadeUpTarget, deadline: Deadline) -> SecretMetadata | None:
-        held = self._shelf.get(target.name)
-        return SecretMetadata(target.name, target.name, held.labels) if held is not None else None
-
-    def versions(self, target: MadeUpTarget, deadline: Deadline) -> list[VersionMetadata]:
-        values = self._shelf[target.name].values
-        states = ("enabled" if value is not None else "disabled" for value in values)
-        return [VersionMetadata(str(number), state) for number, state in enumerate(states, start=1)][::-1]
-
-    def containers(self, targets: Sequence[MadeUpTarget], named: Sequence[str]) -> list[Container]:
-        return [Container("shelf", "the shelf")]
-
-    def owned(self, container: Container, deadline: Deadline) -> list[SecretMetadata]:
-        return [SecretMetadata(name, name, held.labels) for name, held in self._shelf.items()]
-
-
 class MadeUpStore(SecretStore[MadeUpTarget]):
     NAME: ClassVar[str] = "made_up"
     SPEC: ClassVar[dict[str, Any]] = {
@@ -158,8 +135,8 @@ class MadeUpStore(SecretStore[MadeUpTarget]):
     def writer(self, *, dry_run: bool) -> MadeUpWriter:
         return MadeUpWriter(self._shelf(), dry_run=dry_run)
 
-    def inspector(self) -> MadeUpInspector:
-        return MadeUpInspector(self._shelf())
+    def inspector(self) -> StoreInspector[MadeUpTarget]:
+        raise NotImplementedError
 
     def get(self, reference: Any, deadline: Deadline) -> ReadValue:
         name = self.address(reference)

@@ -18,6 +18,7 @@ from ansible.template import Templar
 
 from tests.support import names
 from tests.support.exhaustive import some
+from tests.tools.env import ROOT
 from tests.variables.integration.test_undefined import trusted
 from tests.variables.integration.world import World
 
@@ -42,7 +43,7 @@ _OPTIONAL = [(role, name) for role in names.ROLES for name in _options(role, req
 @pytest.mark.parametrize(("role", "name"), _OPTIONAL)
 def test_a_module_is_given_the_roles_default(role: str, name: str) -> None:
     """Without a run: the arguments of every task that reads the variable."""
-    defaults = yaml.safe_load((names.ROOT / "roles" / role / "defaults" / "main.yml").read_text())
+    defaults = yaml.safe_load((ROOT / "roles" / role / "defaults" / "main.yml").read_text())
     usual = _arguments(role, name, defaults)
     assert usual or name == "hosted_cluster_defaults"
     for value in [None] if name in _EMPTY_IS_A_VALUE else [None, ""]:
@@ -77,7 +78,7 @@ def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[in
 
 
 def _tasks(role: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for path in sorted((names.ROOT / "roles" / role).glob("*/main.yml")):
+    for path in sorted((ROOT / "roles" / role).glob("*/main.yml")):
         tasks = yaml.safe_load(path.read_text()) if path.parent.name in ("tasks", "handlers") else []
         for task in [
             inner for outer in tasks for part in ("block", "rescue") for inner in outer.get(part, ())

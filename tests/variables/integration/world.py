@@ -13,6 +13,7 @@ from typing import Any
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
+from tests.support.adapter_jobs.documents import document as adapter_config
 from tests.support.processes import Ansible, Finished
 
 # In values beside the wrong ones: no message may quote it.
@@ -43,16 +44,7 @@ class World:
         self.inventory = directory / "inventory.json"
         self._inventory({})
         config = directory / "adapter.json"
-        config.write_text(
-            json.dumps(
-                {
-                    "apiVersion": "hyperfleet.redhat.com/v1alpha1",
-                    "kind": "AdapterConfig",
-                    "metadata": {"name": "pullsecret-adapter"},
-                    "spec": {"jobTemplate": {"image": "registry.example.com/job:1"}},
-                }
-            )
-        )
+        config.write_text(json.dumps(adapter_config(hyperfleetAPI=None)))
         ansible.env.update(
             KUBECONFIG=str(kubernetes.kubeconfig(directory / "kubeconfig")),
             SECRET_MANAGER_EMULATOR_HOST=manager.grpc,
@@ -63,7 +55,11 @@ class World:
             MANAGEMENT_NAMESPACE="clusters-cls-1",
             PULL_SECRET_DATA=json.dumps(DOCUMENT),
         )
-        one = {"cluster_id": "cls-1", "management_namespace": "clusters-cls-1"}
+        stored = {
+            "cluster_id": "cls-1",
+            "management_namespace": "clusters-cls-1",
+            "gcp_project_id": "customer-prod-12345",
+        }
         self.usual: dict[str, dict[str, Any]] = {
             "adapter": {"adapter_config": str(config), "cluster_ids": ["cls-1"]},
             "hosted_cluster": {
@@ -71,18 +67,14 @@ class World:
                 "control_plane_namespace": "clusters-cls-1",
                 "syncer_image": "registry.example.com/syncer:1",
             },
-            "inspect": {**one, "gcp_project_id": "customer-prod-12345"},
+            "inspect": stored,
             "job": {},
             "node": {
                 "node_source": {"file": str(source)},
                 "node_path": str(self.kubelet),
                 "node_restart": "never",
             },
-            "provision": {
-                **one,
-                "gcp_project_id": "customer-prod-12345",
-                "source": {"file": str(source)},
-            },
+            "provision": {**stored, "source": {"file": str(source)}},
             "reconcile": {"adapter_config": str(config)},
         }
 

@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_option
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_referred_to
 from tests.support import names
+from tests.tools.env import ROOT
 
 # Read from the roles: what is known must not be listed twice.
 KNOWN = {name: role for role in names.ROLES for name in names.role_options(role)}
@@ -160,7 +161,7 @@ def test_a_name_of_any_playbook_or_role_is_known() -> None:
 @pytest.mark.parametrize("role", names.ROLES)
 def test_a_roles_results_are_no_slips(role: str) -> None:
     """``adapter_result`` and ``node_restarted`` are there when a role is used a second time."""
-    paths = (names.ROOT / "roles" / role).rglob("*.yml")
+    paths = (ROOT / "roles" / role).rglob("*.yml")
     registered = {name for path in paths for name in re.findall(r"register: (\w+)", path.read_text())}
     assert registered == registered_by(role)
     assert registered

@@ -10,7 +10,7 @@ import itertools
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.inline import (
     InlineProvisioner,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import (
-    run_options,
-    with_targets,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import run_options
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,
     kubernetes_targets,
@@ -40,6 +37,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision i
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.world import order
+from tests.support.kubernetes.running import FAST_RETRY, run_task
 from tests.support.kubernetes.world import docker_config, held
 from tests.support.secret_manager import Module
 
@@ -80,7 +78,6 @@ class World:
     manager: SecretManagerLab
     kubernetes: KubernetesLab
     directory: Path
-    more: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.kubernetes.store.create_namespace(NAMESPACE)
@@ -91,30 +88,23 @@ class World:
 
     def put(self, way: str, word: str, **cluster: Any) -> Ran:
         """Bring a pull secret to both places; ``cluster`` goes to the playbook's only."""
-        return {"playbook": self._playbook, "job": self._job, "inline": self._inline}[way](word, **cluster)
+        ran: Ran = getattr(self, f"_{way}")(word, **cluster)
+        return ran
 
     def _options(self) -> dict[str, Any]:
         return {
             "gcp": {"transport": "rest", "endpoint": self.manager.rest},
             "kubernetes": {"kubeconfig": self._kubeconfig},
-            "retry": {"tries": 5, "delay": 0.01, "max_delay": 0.02},
-            **self.more,
+            "retry": FAST_RETRY,
+            "timeout": 300,
         }
 
     def _task(self, task: Any, **arguments: Any) -> dict[str, Any]:
-        params = validated_by_spec(with_targets(task.target_options()), {**self._options(), **arguments})
-        return dict(task.run(params, check_mode=False, diff=False))
+        return run_task(task, {**self._options(), **arguments})
 
     def _playbook(self, word: str, **cluster: Any) -> Ran:
-        clusters = [
-            {
-                "cluster_id": CLUSTER,
-                "gcp_project_id": PROJECT,
-                "management_namespace": NAMESPACE,
-                "source": {"inline": document(word)},
-                **cluster,
-            }
-        ]
+        identity = {"cluster_id": CLUSTER, "gcp_project_id": PROJECT, "management_namespace": NAMESPACE}
+        clusters = [{**identity, "source": {"inline": document(word)}, **cluster}]
         stored = self._task(gcp_pull_secret, targets=gcp_targets(clusters))
         placed = self._task(k8s_pull_secret, targets=kubernetes_targets(clusters, stored))
         (row,) = summary_rows(clusters, stored, placed)
@@ -124,7 +114,7 @@ class World:
         lines: list[str] = []
 
         def ask(phase: str, target: dict[str, Any], run: dict[str, Any]) -> Mapping[str, Any]:
-            given = {**target, **run, **self.more}
+            given = {**target, **run}
             if "env" in (given.get("source") or {}):
                 # The variable is not this process's.
                 given["source"] = {"inline": document(word)}

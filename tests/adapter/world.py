@@ -103,10 +103,12 @@ class World:
             data = {"namespace": f"clusters-{cluster_id}", "managementCluster": "mgmt-1"}
             self.say(cluster_id, adapter, available, data if adapter == "placement" else {})
 
-    def say(self, cluster_id: str, adapter: str, available: str, data: Mapping[str, Any]) -> None:
-        """Another adapter's report."""
+    def say(
+        self, cluster_id: str, adapter: str, available: str, data: Mapping[str, Any], **more: str
+    ) -> None:
+        """Another adapter's report; ``more`` conditions, or other statuses of them."""
         generation = self.read(cluster_id)["generation"]
-        kinds = {"Available": available, "Applied": "True", "Health": "True"}
+        kinds = {"Available": available, "Applied": "True", "Health": "True", **more}
         conditions = [
             {"type": kind, "status": status, "reason": "R", "message": "m"} for kind, status in kinds.items()
         ]
@@ -203,6 +205,13 @@ class World:
         order = ("Applied", "Available", "Health", "Finalized")
         return f"{''.join(found[kind]['status'][0] for kind in order)} {found['Available']['reason']}"
 
+    def word(self, cluster_id: str) -> str:
+        """Generation and conditions of the adapter's status, or that there is none."""
+        try:
+            return f"{self.status(cluster_id)['observed_generation']} {self.said(cluster_id)}"
+        except (StopIteration, KeyError):
+            return "nothing"
+
     def why(self, cluster_id: str) -> str:
         """Why it is available, or not, in words."""
         found = {one["type"]: one["message"] for one in self.status(cluster_id)["conditions"]}
@@ -222,9 +231,13 @@ class World:
         status, found = self.request("GET", path, None, "")
         return held(found) if status == 200 else None
 
-    def versions(self, cluster_id: str) -> int:
+    def payloads(self, cluster_id: str) -> list[bytes]:
+        """The versions in Secret Manager, in their order."""
         record = self.manager.store.find(PROJECT, f"hyperfleet-{cluster_id}-pull-secret")
-        return len(record.versions) if record else 0
+        return [bytes(version.payload) for version in record.versions] if record else []
+
+    def versions(self, cluster_id: str) -> int:
+        return len(self.payloads(cluster_id))
 
     def do_the_job(self, cluster_id: str, job: str, version: str = "1") -> None:
         """Store the cluster's version in Secret Manager and let the Job's pod succeed."""
@@ -249,15 +262,15 @@ class World:
     # -- requests ---------------------------------------------------------------------------------
 
     def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Any request to the HyperFleet API, of somebody else."""
-        return ask(self.hyperfleet.url, method, "/api/hyperfleet/v1" + path, body)
+        """A request of somebody else to the HyperFleet API, which meets no fault and is not counted."""
+        return self.hyperfleet.ask(method, path, body)
 
     def request(self, method: str, path: str, body: Any = None, content: str = "") -> tuple[int, Any]:
         """Any request to Kubernetes, of its admin."""
         return ask(self.server.url, method, path, body, token=self.server.token, content=content, ca=self._ca)
 
     def reports(self, cluster_id: str) -> list[int]:
-        """The answers to the adapters' reports on a cluster, in order."""
+        """The answers to the adapter's reports on a cluster, in order."""
         return [
             call.status
             for call in self.hyperfleet.calls.matching()

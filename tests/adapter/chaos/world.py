@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.adapter.world import NAMESPACE, PROJECT, World
+from tests.adapter.world import NAMESPACE, World
 from tests.lab.session import STAND_IN, KubernetesEnv
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
@@ -38,25 +38,9 @@ class ChaosWorld(World):
         """The adapter's configuration, with an API that is not waited for as long as a story delays it."""
         return super().config(**{"hyperfleetAPI": {"url": self.hyperfleet.url, "timeout": "2s"}, **spec})
 
-    def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """A request of somebody else's, which meets no fault and is not counted."""
-        return self.hyperfleet.ask(method, path, body)
-
     def listed(self, base: str, kind: str) -> list[dict[str, Any]]:
         """What there is of a kind in the adapter's namespace."""
         return list(self.request("GET", f"{base}/namespaces/{NAMESPACE}/{kind}", None, "")[1]["items"])
-
-    def word(self, cluster_id: str) -> str:
-        """Generation and conditions of the adapter's status, or that there is none."""
-        try:
-            return f"{self.status(cluster_id)['observed_generation']} {self.said(cluster_id)}"
-        except (StopIteration, KeyError):
-            return "nothing"
-
-    def payloads(self, cluster_id: str) -> list[bytes]:
-        """The versions in Secret Manager, in their order."""
-        record = self.manager.store.find(PROJECT, f"hyperfleet-{cluster_id}-pull-secret")
-        return [bytes(version.payload) for version in record.versions] if record else []
 
     def unfinished(self) -> list[str]:
         """Of which clusters the sentinel publishes again: who is not Reconciled."""

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapter.story.rights import pod
 from tests.adapter.world import PROJECT, World
 from tests.lab.session import REAL, kubernetes
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.adapter_jobs.rights import pod
 
 pytestmark = pytest.mark.real("go")
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tests.adapter.story.world import CLUSTER, PLACE, SYSTEM, World
+from tests.adapter.story.world import StoryWorld
+from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM
 
 ADAPTER = f"system:serviceaccount:{SYSTEM}:pullsecret-adapter"
 JOB = f"{ADAPTER}-job"
@@ -34,7 +35,7 @@ def seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
-def audited(world: World, since: float) -> list[Audited]:
+def audited(world: StoryWorld, since: float) -> list[Audited]:
     """The requests since then, in the order in which they came in."""
     found = []
     with open(world.lab.hosted.audit_log) as lines:
@@ -71,7 +72,7 @@ class Step:
     precision: float = 0.0
 
 
-def timeline(world: World, published: float, reported: float) -> list[Step]:
+def timeline(world: StoryWorld, published: float, reported: float) -> list[Step]:
     """The happy path of generation 1.
 
     :param reported: when Available=True was in the API.

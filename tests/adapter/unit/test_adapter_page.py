@@ -17,8 +17,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
     SCHEMA,
 )
-from tests.adapter.story.rights import documented, granted, pod
 from tests.support import doc_tables
+from tests.support.adapter_jobs.rights import documented, granted, pod
 
 _LEAST = doc_tables.yaml_blocks(doc_tables.page("adapter"))[0]
 

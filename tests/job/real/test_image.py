@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 import yaml
 
-from tests.job.integration.test_job import SECRET
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.job.around import DOCUMENT, REQUIRED
+from tests.support.job.around import DOCUMENT
 
 if TYPE_CHECKING:
     from tests.lab.nodes.cluster import ClusterLab
@@ -68,12 +67,14 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
 
 @pytest.fixture
 def jobs(cluster: ClusterLab) -> Iterator[Jobs]:
+    from tests.support.adapter_jobs.place import adapter_namespaces
     from tests.support.job.pods import Jobs
 
-    with SecretManagerLab(rest_address=cluster.network.host) as store:
-        made = Jobs(cluster, store)
-        yield made
-        made.close()
+    with (
+        SecretManagerLab(rest_address=cluster.network.host) as manager,
+        adapter_namespaces(cluster, manager) as template,
+    ):
+        yield Jobs(cluster, template)
 
 
 def test_it_runs_and_says_what_is_missing(image: Image) -> None:
@@ -133,13 +134,13 @@ def test_it_needs_no_shell(image: Image) -> None:
 
 
 def test_its_result_reaches_the_jobs_pod(jobs: Jobs) -> None:
-    job = jobs.run("pullsecret-cls-abc123-gen1", REQUIRED["PULL_SECRET_DATA"])
-    (pod,) = jobs.pods("pullsecret-cls-abc123-gen1")
+    job = jobs.run(json.dumps(DOCUMENT))
+    (pod,) = jobs.pods(job)
     assert job["status"].get("succeeded") == 1, terminated_text(pod)
     told = jobs.told(pod)
     assert (told["result"], told["version"], told["versions_created"]) == ("success", "1", 1)
-    assert told["secret"] == SECRET
-    assert told["management_secret"] == {"namespace": "clusters-cls-abc123", "name": "cls-abc123-pull-secret"}
+    assert told["secret"] == "projects/customer-prod-12345/secrets/hyperfleet-cls-123-pull-secret"
+    assert told["management_secret"] == {"namespace": "clusters-cls-123", "name": "cls-123-pull-secret"}
     assert {call["status_code"] for call in told["k8s_api_calls"]} == {"404", "201"}
     assert [entry["operation"] for entry in jobs.log(pod)][-1] == "exit"
     placed = jobs.placed()
@@ -148,8 +149,8 @@ def test_its_result_reaches_the_jobs_pod(jobs: Jobs) -> None:
     assert AUTH not in json.dumps([job, pod, jobs.log(pod)])
     print(f"\nthe job took {told['duration_seconds']} s, its container {_seconds(pod):.0f} s")
 
-    again = jobs.run("pullsecret-cls-abc123-gen2", REQUIRED["PULL_SECRET_DATA"])
-    (pod,) = jobs.pods("pullsecret-cls-abc123-gen2")
+    again = jobs.run(json.dumps(DOCUMENT), 2)
+    (pod,) = jobs.pods(again)
     assert again["status"].get("succeeded") == 1, terminated_text(pod)
     assert (jobs.told(pod)["changed"], jobs.told(pod)["versions_created"]) == (False, 0)
     assert jobs.placed() == placed
@@ -157,8 +158,7 @@ def test_its_result_reaches_the_jobs_pod(jobs: Jobs) -> None:
 
 def test_it_has_no_more_than_it_needs(jobs: Jobs) -> None:
     """Its user owns no files, and no file system on a disk is writable."""
-    jobs.run("pullsecret-confined", REQUIRED["PULL_SECRET_DATA"])
-    (pod,) = jobs.pods("pullsecret-confined")
+    (pod,) = jobs.pods(jobs.run(json.dumps(DOCUMENT)))
     (container,) = pod["spec"]["containers"]
     context = container["securityContext"]
     assert (context["runAsUser"], context["readOnlyRootFilesystem"]) == (1000, True)
@@ -173,8 +173,8 @@ def test_it_has_no_more_than_it_needs(jobs: Jobs) -> None:
 
 def test_an_invalid_pull_secret_fails_the_job_at_once(jobs: Jobs) -> None:
     value = base64.b64encode(b"example password without a colon").decode()
-    job = jobs.run("pullsecret-invalid", json.dumps({"auths": {"quay.io": {"auth": value}}}))
-    (pod,) = jobs.pods("pullsecret-invalid")
+    job = jobs.run(json.dumps({"auths": {"quay.io": {"auth": value}}}))
+    (pod,) = jobs.pods(job)
     assert [row["reason"] for row in job["status"]["conditions"] if row["type"] == "Failed"] == [
         "PodFailurePolicy"
     ]

@@ -2,77 +2,55 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job's image in Jobs of a real cluster, whose nodes run the management cluster's pods here."""
+"""The job's image in the adapter's Jobs of a real cluster."""
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.defaults import (
+    fill_job,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import manifests
 from tests.lab.nodes.api import Object, wait_until
 from tests.lab.nodes.cluster import ClusterLab
-from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM
+from tests.support.adapter_jobs.world import order
 
-SYSTEM = "hyperfleet-system"
-PLACE = "clusters-cls-abc123"
-ACCOUNT = "pullsecret-adapter-job"
 PROJECT = "customer-prod-12345"
-_RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces"
 _JOBS = f"/apis/batch/v1/namespaces/{SYSTEM}/jobs"
-_PULLER = ("job-puller", "example-puller-password")
+_ADAPTER = "pullsecret"
 _LIMIT = 120
 
 
 class Jobs:
-    """Namespaces, account and permissions of a job, its image in the lab's registry, and a Secret Manager."""
+    """Runs the Jobs that the adapter makes with this ``spec.jobTemplate``."""
 
-    def __init__(self, cluster: ClusterLab, store: SecretManagerLab) -> None:
-        self.cluster, self.store = cluster, store
-        self.api = api = cluster.api
-        self.image = cluster.push_job()
-        cluster.registry.set_account(*_PULLER)
-        for namespace in (SYSTEM, PLACE):
-            api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
-        api.create(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts", {"metadata": {"name": ACCOUNT}})
-        self._secret("registry", "kubernetes.io/dockerconfigjson", ".dockerconfigjson", self._login())
-        role = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "create", "patch"]}
-        api.create(f"{_RBAC}/{PLACE}/roles", {"metadata": {"name": ACCOUNT}, "rules": [role]})
-        api.create(
-            f"{_RBAC}/{PLACE}/rolebindings",
-            {
-                "metadata": {"name": ACCOUNT},
-                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ACCOUNT},
-                "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": SYSTEM}],
-            },
-        )
+    def __init__(self, cluster: ClusterLab, template: Object) -> None:
+        self.cluster, self.api = cluster, cluster.api
+        self._template = fill_job(template)
 
-    def close(self) -> None:
-        """Remove the namespaces and all in them."""
-        for namespace in (SYSTEM, PLACE):
-            self.api.delete(f"/api/v1/namespaces/{namespace}")
-        paths = [f"/api/v1/namespaces/{namespace}" for namespace in (SYSTEM, PLACE)]
-        wait_until(lambda: not any(map(self.api.find, paths)), "the job's namespaces gone")
-
-    def run(self, name: str, document: str, **environment: str) -> Object:
+    def run(self, document: str, generation: int = 1) -> Object:
         """Run a Job to its end; the Job, ``succeeded`` or ``failed`` in its status."""
-        self.start(name, document, **environment)
-        return wait_until(lambda: self.ended(name), f"job {name} ended", _LIMIT)
+        wanted = order(generation, cluster_id=CLUSTER, project=PROJECT, namespace=PLACE)
+        secret = manifests.data_secret(wanted, document.encode(), _ADAPTER)
+        self.api.apply(f"/api/v1/namespaces/{SYSTEM}/secrets/{secret['metadata']['name']}", secret)
+        spec = manifests.job_spec(wanted, self._template, _ADAPTER)
+        job = manifests.job(wanted, self._template, _ADAPTER, spec=spec, content="")
+        self.api.create(_JOBS, job)
+        name = job["metadata"]["name"]
+        return wait_until(lambda: self._ended(name), f"job {name} ended", _LIMIT)
 
-    def start(self, name: str, document: str, **environment: str) -> None:
-        """Make a Job and the Secret with its pull secret."""
-        self._secret(f"{name}-data", "Opaque", "pull-secret", document)
-        self.api.create(_JOBS, self._job(name, environment))
-
-    def ended(self, name: str) -> Object | None:
-        """The Job where it is complete or has failed."""
+    def _ended(self, name: str) -> Object | None:
         job = self.api.get(f"{_JOBS}/{name}")
         ends = [row["type"] for row in job["status"].get("conditions", []) if row["status"] == "True"]
         return job if {"Complete", "Failed"} & set(ends) else None
 
-    def pods(self, name: str) -> list[Object]:
+    def pods(self, job: Object) -> list[Object]:
         """A Job's pods."""
-        return self.api.items(f"/api/v1/namespaces/{SYSTEM}/pods", labelSelector=f"job-name={name}")
+        selector = f"job-name={job['metadata']['name']}"
+        return self.api.items(f"/api/v1/namespaces/{SYSTEM}/pods", labelSelector=selector)
 
     def told(self, pod: Object) -> dict[str, Any]:
         """The termination message, as the kubelet put it into the pod's status."""
@@ -96,69 +74,7 @@ class Jobs:
 
     def placed(self) -> Object | None:
         """The Secret that HyperShift reads."""
-        return self.api.find(f"/api/v1/namespaces/{PLACE}/secrets/cls-abc123-pull-secret")
-
-    def _secret(self, name: str, kind: str, key: str, content: str) -> None:
-        data = {key: base64.b64encode(content.encode()).decode()}
-        body = {"metadata": {"name": name}, "type": kind, "data": data}
-        self.api.create(f"/api/v1/namespaces/{SYSTEM}/secrets", body)
-
-    def _login(self) -> str:
-        return self.cluster.registry.docker_config(*_PULLER)
-
-    def _job(self, name: str, environment: dict[str, str]) -> Object:
-        """As the job contract has it."""
-        variables = {
-            "CLUSTER_ID": "cls-abc123",
-            "CLUSTER_NAME": "production-cluster",
-            "GCP_PROJECT_ID": PROJECT,
-            "MANAGEMENT_NAMESPACE": PLACE,
-            "SECRET_MANAGER_EMULATOR_HOST": self.store.rest,
-            **environment,
-        }
-        given = {"secretKeyRef": {"name": f"{name}-data", "key": "pull-secret"}}
-        container = {
-            "name": "pullsecret-job",
-            "image": self.image,
-            "imagePullPolicy": "IfNotPresent",
-            "env": [
-                *({"name": key, "value": value} for key, value in variables.items()),
-                {"name": "PULL_SECRET_DATA", "valueFrom": given},
-            ],
-            "resources": {
-                "requests": {"cpu": "100m", "memory": "128Mi"},
-                "limits": {"cpu": "500m", "memory": "512Mi"},
-            },
-            "securityContext": {
-                "allowPrivilegeEscalation": False,
-                "runAsNonRoot": True,
-                "runAsUser": 1000,
-                "capabilities": {"drop": ["ALL"]},
-                "readOnlyRootFilesystem": True,
-                "seccompProfile": {"type": "RuntimeDefault"},
-            },
-        }
-        wrong_input = {
-            "action": "FailJob",
-            "onExitCodes": {"containerName": "pullsecret-job", "operator": "In", "values": [2]},
-        }
-        return {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
-            "metadata": {"name": name},
-            "spec": {
-                "backoffLimit": 3,
-                "podFailurePolicy": {"rules": [wrong_input]},
-                "template": {
-                    "spec": {
-                        "serviceAccountName": ACCOUNT,
-                        "imagePullSecrets": [{"name": "registry"}],
-                        "restartPolicy": "Never",
-                        "containers": [container],
-                    }
-                },
-            },
-        }
+        return self.api.find(f"/api/v1/namespaces/{PLACE}/secrets/{CLUSTER}-pull-secret")
 
 
 def terminated(pod: Object) -> dict[str, Any]:

@@ -7,22 +7,23 @@
 from __future__ import annotations
 
 import base64
-import json
 import time
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adapter.story.rights import granted
 from tests.lab.nodes.api import wait_until
 from tests.lab.pubsub import pubsub
 from tests.lab.rabbitmq import rabbitmq
 from tests.support import monitoring
+from tests.support.adapter_jobs.place import CLUSTER
+from tests.support.adapter_jobs.rights import documented, granted
 
 if TYPE_CHECKING:
-    from tests.adapter.story.world import World
+    from tests.adapter.story.world import StoryWorld
     from tests.lab.nodes.cluster import ClusterLab
 
 pytestmark = pytest.mark.real("nodes", "go", "java", "apt-get")
@@ -57,8 +58,8 @@ def lab() -> Iterator[ClusterLab]:
 
 
 @pytest.fixture
-def over_rabbitmq(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
-    from tests.adapter.story.world import World
+def over_rabbitmq(lab: ClusterLab, tmp_path: Path) -> Iterator[StoryWorld]:
+    from tests.adapter.story.world import story_world
 
     with rabbitmq() as broker:
         address = tmp_path / "address"
@@ -70,13 +71,13 @@ def over_rabbitmq(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
             "subscription": "pullsecret",
         }
         sending = {"type": "rabbitmq", "url_file": str(address), "topic": TOPIC}
-        with World(lab, tmp_path, receiving, sending).stand() as world:
+        with story_world(lab, tmp_path, receiving, sending) as world:
             yield world
 
 
 @pytest.fixture
-def over_pubsub(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
-    from tests.adapter.story.world import World
+def over_pubsub(lab: ClusterLab, tmp_path: Path) -> Iterator[StoryWorld]:
+    from tests.adapter.story.world import story_world
 
     with pubsub() as emulator:
         emulator.create("pullsecret")
@@ -93,21 +94,21 @@ def over_pubsub(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
             "topic": emulator.topic,
             "endpoint": endpoint,
         }
-        with World(lab, tmp_path, receiving, sending).stand() as world:
+        with story_world(lab, tmp_path, receiving, sending) as world:
             yield world
 
 
 @pytest.fixture
-def by_hand(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
+def by_hand(lab: ClusterLab, tmp_path: Path) -> Iterator[StoryWorld]:
     """Start the adapter's playbooks directly, without events."""
-    from tests.adapter.story.world import World
+    from tests.adapter.story.world import story_world
 
-    with World(lab, tmp_path, {"type": "webhook"}, {}).stand() as world:
+    with story_world(lab, tmp_path, {"type": "webhook"}, {}) as world:
         yield world
 
 
 def test_the_contracts_timeline_then_rotation_an_edit_and_deletion(
-    over_rabbitmq: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    over_rabbitmq: StoryWorld, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tests.adapter.story.scraped import scraping
     from tests.adapter.story.timeline import audited, in_order, table, timeline, used
@@ -120,42 +121,40 @@ def test_the_contracts_timeline_then_rotation_an_edit_and_deletion(
     with scraping(tmp_path, world.port) as scraped, world.rulebook() as output:
         # the timeline of the job contract
         published = world.publish()
-        world.until(1, Available="True", Applied="True", Health="True", Finalized="False")
+        world.until("1 TTTF *")
         steps = timeline(world, published, time.time())
         with capsys.disabled():
             print("", *table(steps), sep="\n")
         assert in_order(steps)
-        assert world.versions() == [one]
-        assert world.placed() == json.loads(one)
+        assert world.contents() == [one]
+        assert world.placed(CLUSTER) == one
         assert world.jobs() == ["pullsecret-cls-123-gen1"]
         seen.append(world.everything())
 
         # rotate the pull secret
-        world.edit(password=PASSWORDS[1])
+        world.edit(CLUSTER, two)
         world.publish()
-        world.until(2, Available="True")
-        assert world.versions() == [one, two]
-        assert world.placed() == json.loads(two)
+        world.until("2 TTTF *")
+        assert world.contents() == [one, two]
+        assert world.placed(CLUSTER) == two
         assert world.jobs() == ["pullsecret-cls-123-gen1", "pullsecret-cls-123-gen2"]
         seen.append(world.everything())
 
         # change a label: same content, no Job
-        world.edit(team="clusters")
+        world.edit(CLUSTER, team="clusters")
         world.publish()
-        status = world.until(3, Available="True")
+        status = world.until("3 TTTF *")
         assert status["data"]["job_name"] == "pullsecret-cls-123-gen2"
         assert world.jobs() == ["pullsecret-cls-123-gen1", "pullsecret-cls-123-gen2"]
-        assert world.versions() == [one, two]
+        assert world.contents() == [one, two]
 
         # delete the cluster
-        assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
+        world.delete(CLUSTER)
         world.publish()
-        world.until(world.read()["generation"], Finalized="True")
+        world.until(f"{world.read(CLUSTER)['generation']} ???T *")
         assert world.left() == []
-        world.say(
-            "placement", {"Available": "False", "Applied": "False", "Health": "True", "Finalized": "True"}
-        )
-        assert world.ask("GET", "/clusters/cls-123")[0] == 404
+        world.say(CLUSTER, "placement", "False", {}, Applied="False", Finalized="True")
+        assert world.is_gone(CLUSTER)
         wait_until(lambda: counts(world), "all is counted")
 
         # Metrics and dashboards show all of it, and no alert fires.
@@ -170,40 +169,42 @@ def test_the_contracts_timeline_then_rotation_an_edit_and_deletion(
     # No request is refused, and every permission is used.
     ours = [one for one in requests if "pullsecret-adapter" in one.user]
     assert [one for one in ours if one.code in (401, 403)] == []
-    never = {(verb, resource, where) for _user, where, verb, resource in granted(world.rights) - used(ours)}
+    never = {(verb, resource, where) for _user, where, verb, resource in granted(documented()) - used(ours)}
     assert never == RARE
 
 
 @pytest.mark.real("pubsub-emulator")
-def test_over_pubsub(over_pubsub: World) -> None:
+def test_over_pubsub(over_pubsub: StoryWorld) -> None:
     from tests.adapter.story.world import PASSWORDS, document
 
     world = over_pubsub
     with world.rulebook():
         world.publish()
-        world.until(1, Available="True")
-        assert world.versions() == [document(PASSWORDS[0])]
-        assert world.placed() == json.loads(document(PASSWORDS[0]))
-        assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
+        world.until("1 TTTF *")
+        assert world.contents() == [document(PASSWORDS[0])]
+        assert world.placed(CLUSTER) == document(PASSWORDS[0])
+        world.delete(CLUSTER)
         world.publish()
-        world.until(world.read()["generation"], Finalized="True")
+        world.until(f"{world.read(CLUSTER)['generation']} ???T *")
         assert world.left() == []
 
 
-def test_the_management_namespace_goes_before_the_cluster(by_hand: World) -> None:
+def test_the_management_namespace_goes_before_the_cluster(by_hand: StoryWorld) -> None:
     """The adapter's rights there go with it: later requests are refused, whether or not a Secret exists."""
     world = by_hand
-    world.run("adapter", cluster_ids=["cls-123"])
-    wait_until(world.placed, "the job has done its work", 120)
-    wait_until(lambda: world.run("reconcile") and world.is_at(1, Available="True"), "it is reported", 120)
-    assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
+    world.run("adapter", cluster_ids=[CLUSTER])
+    wait_until(lambda: world.placed(CLUSTER), "the job has done its work", 120)
+    wait_until(
+        lambda: world.run("reconcile") and world.word(CLUSTER).startswith("1 TT"), "it is reported", 120
+    )
+    world.delete(CLUSTER)
     world.remove_place()
-    world.run("adapter", cluster_ids=["cls-123"])
-    assert world.said()["Finalized"].startswith("True"), world.said()
+    world.run("adapter", cluster_ids=[CLUSTER])
+    assert fnmatchcase(world.said(CLUSTER), "???T *"), world.said(CLUSTER)
     assert world.left() == []
 
 
-def counts(world: World) -> bool:
+def counts(world: StoryWorld) -> bool:
     found = world.metrics()
     return (
         found['pullsecret_job_total{result="success"}'] == 2
@@ -216,5 +217,5 @@ def forms(password: str) -> list[str]:
     """The forms of a password in documents: plain, inside an ``auth``, or in the data of a Secret."""
     from tests.adapter.story.world import document
 
-    auth = json.loads(document(password))["auths"]["quay.io"]["auth"]
+    auth = document(password)["auths"]["quay.io"]["auth"]
     return [password, auth[20:], *(base64.b64encode(auth[cut:].encode()).decode()[30:-4] for cut in range(3))]

@@ -45,7 +45,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     utc_now,
 )
 from tests.adapter.chaos.invariants import left_directories
-from tests.adapter.chaos.kubelet import Kubelet
 from tests.adapter.world import FAST
 from tests.support.adapter_events.source import SOURCE, cloud_event
 
@@ -217,7 +216,7 @@ def _send(pipe: Connection, what: Any) -> None:
 class Parts:
     """One source at a time, and its runs: between ``with`` and its end."""
 
-    def __init__(self, directory: Path, config: Path, kubelet: Kubelet, seed: int) -> None:
+    def __init__(self, directory: Path, config: Path, seed: int) -> None:
         self.runs_directory = directory / "runs"
         self.broker = Broker()
         self.put = 0
@@ -228,7 +227,6 @@ class Parts:
         self._asked: dict[Path, tuple[float, frozenset[str]]] = {}
         self.killed = {"runs": 0, "sources": 0}
         self._config = str(config)
-        self._kubelet = kubelet
         self._random = random.Random(seed)
         self._runs: list[BaseProcess] = []
         self._sources: list[BaseProcess] = []
@@ -267,18 +265,11 @@ class Parts:
     def restart_broker(self) -> None:
         self.broker.cut()
 
-    def kill_pod(self) -> None:
-        self._kubelet.kill(self._random.randrange(100))
-
     # -- what a test asks ---------------------------------------------------------------------------
 
     def left(self) -> list[str]:
         """Messages that nobody has acknowledged."""
         return [f"message {number} is in the queue" for number in self.broker.messages]
-
-    def trouble(self) -> list[str]:
-        """What the kubelet met."""
-        return self._kubelet.trouble
 
     def runs(self) -> list[str]:
         """Runs that go on."""

@@ -19,7 +19,6 @@ from pathlib import Path
 import aio_pika
 
 from tests.adapter.chaos.invariants import left_directories
-from tests.adapter.chaos.kubelet import Kubelet
 from tests.adapter.chaos.watching import Overlaps
 from tests.lab.rabbitmq import RabbitMQ
 from tests.support.adapter_events.sentinel import Sentinel
@@ -33,13 +32,12 @@ class Real:
     """Between ``with`` and its end; all processes are known by their home directory."""
 
     def __init__(
-        self, directory: Path, config: Path, kubelet: Kubelet, broker: RabbitMQ, sentinel: Sentinel, seed: int
+        self, directory: Path, config: Path, broker: RabbitMQ, sentinel: Sentinel, seed: int
     ) -> None:
         self.home = directory / "home"
         self.home.mkdir()
         self.runs_directory = directory / "runs"
         self.killed = {"runs": 0, "sources": 0, "brokers": 0}
-        self._kubelet = kubelet
         self._broker = broker
         self._sentinel = sentinel
         self._random = random.Random(seed)
@@ -58,7 +56,7 @@ class Real:
 
     def __enter__(self) -> Real:
         self._overlaps.__enter__()
-        self._start()
+        self._process = self._started.start()
         asyncio.run(self._sentinel.listens())
         return self
 
@@ -89,7 +87,7 @@ class Real:
         self.killed["sources"] += 1
         # Its playbook may go on.
         time.sleep(self._random.choice((0.0, 1.0)))
-        self._start()
+        self._process = self._started.start()
 
     def kill_run(self) -> None:
         """The whole of a playbook, or one process of it."""
@@ -128,9 +126,6 @@ class Real:
         unsent, self._unsent = self._unsent or [], None
         self.publish(unsent)
 
-    def kill_pod(self) -> None:
-        self._kubelet.kill(self._random.randrange(100))
-
     # -- what a test asks ---------------------------------------------------------------------------
 
     def left(self) -> list[str]:
@@ -140,13 +135,9 @@ class Real:
         number = asyncio.run(self._sentinel.left())
         return [f"{number} messages are in the queue"] if number else []
 
-    def trouble(self) -> list[str]:
-        """What the kubelet met."""
-        return self._kubelet.trouble
-
     def runs(self) -> list[str]:
         """Playbooks that go on."""
-        return [f"run {pid} goes on: {_age(pid)} s" for pid in self._playbooks()]
+        return [f"run {pid} goes on" for pid in self._playbooks()]
 
     def broken(self) -> list[str]:
         """Promises that were broken meanwhile."""
@@ -181,9 +172,6 @@ class Real:
 
     # -- parts --------------------------------------------------------------------------------------
 
-    def _start(self) -> None:
-        self._process = self._started.start()
-
     def _playbooks(self) -> list[int]:
         return [pid for pid in self._ours() if "ansible-playbook" in _command(pid)]
 
@@ -203,12 +191,6 @@ def _command(pid: int) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     return ""
-
-
-def _age(pid: int) -> str:
-    return subprocess.run(
-        ["ps", "-o", "etimes=,stat=,wchan=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.strip()
 
 
 def _kill(pid: int) -> None:

@@ -10,40 +10,17 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from tests.adapter.chaos.kubelet import Kubelet
 from tests.adapter.chaos.world import ChaosWorld
 from tests.support.kubernetes.world import docker_config
 
+if TYPE_CHECKING:
+    from tests.adapter.chaos.parts import Parts
+    from tests.adapter.chaos.real_parts import Real
+
 _SAME_EVENT = 50
-
-
-class Machine(Protocol):
-    """The adapter as it runs, and whatever ends it."""
-
-    def publish(self, cluster_ids: list[str]) -> None:
-        """An event for each of these, in this order."""
-
-    def kill_source(self) -> None:
-        """kill -9 of what receives; another one is started."""
-
-    def kill_run(self) -> None:
-        """kill -9 of a run, if there is one."""
-
-    def restart_broker(self) -> None:
-        """End the broker, by a crash or in order, and start it again."""
-
-    def kill_pod(self) -> None:
-        """kill -9 of a Job's program, if there is one."""
-
-    def left(self) -> list[str]:
-        """Messages that are in the queue."""
-
-    def runs(self) -> list[str]:
-        """Runs that go on."""
-
-    def trouble(self) -> list[str]:
-        """What the kubelet met, for who reads a failure."""
 
 
 @dataclass
@@ -56,11 +33,15 @@ class Wanted:
 
 
 class Story:
-    """One seed's."""
+    """One seed's.
 
-    def __init__(self, world: ChaosWorld, machine: Machine, seed: int) -> None:
+    :param machine: the adapter as it runs, and whatever ends it.
+    """
+
+    def __init__(self, world: ChaosWorld, machine: Parts | Real, kubelet: Kubelet, seed: int) -> None:
         self.world = world
         self.machine = machine
+        self.kubelet = kubelet
         self.random = random.Random(seed)
         self.seed = seed
         self.clusters: dict[str, Wanted] = {}
@@ -75,7 +56,7 @@ class Story:
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def go_on(self, seconds: float, *, faults: bool, pause: float, steps: int = 10**6) -> None:
+    def go_on(self, seconds: float, *, faults: bool, pause: float) -> None:
         """Random steps for so long."""
         kinds: list[Callable[[], object]] = [
             *[self.create] * 4,
@@ -90,11 +71,10 @@ class Story:
         if faults:
             kinds += [self.fault] * 6 + [self.sentinel] * 4
         end = time.monotonic() + seconds
-        while time.monotonic() < end and steps > 0:
+        while time.monotonic() < end:
             self.random.choice(kinds)()
             # At any moment of what goes on: that is what the story tries.
             time.sleep(self.random.uniform(0.0, 2 * pause))
-            steps -= 1
 
     def calm(self) -> None:
         """Nothing fails any more."""
@@ -213,7 +193,7 @@ class Story:
 
     def kill_pod(self) -> None:
         self.note("kill a pod")
-        self.machine.kill_pod()
+        self.kubelet.kill(self.random.randrange(100))
 
     # -- parts ------------------------------------------------------------------------------------
 

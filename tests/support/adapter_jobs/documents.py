@@ -7,45 +7,11 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 # The adapter contract, "Configuration (via AdapterConfig)", as it is there.
-SEED_EXAMPLE = """\
-apiVersion: hyperfleet.redhat.com/v1alpha1
-kind: AdapterConfig
-metadata:
-  name: validation-adapter
-  namespace: hyperfleet-system
-spec:
-  adapterType: validation
-
-  # Precondition criteria for when adapter should run
-  criteria:
-    preconditions:
-      - expression: "cluster.status.phase != 'Ready'"
-    dependencies: []
-
-  # HyperFleet API configuration
-  hyperfleetAPI:
-    url: http://hyperfleet-api:8080
-    timeout: 10s
-
-  # Message broker configuration
-  broker:
-    type: gcp-pubsub
-    subscription: validation-adapter-sub
-
-  # Job template configuration
-  jobTemplate:
-    image: quay.io/hyperfleet/validation-job:v1.0.0
-    resources:
-      requests:
-        cpu: 100m
-        memory: 128Mi
-      limits:
-        cpu: 500m
-        memory: 512Mi
-"""
+SEED_EXAMPLE = Path(__file__).with_name("adapter-contract.yml").read_text()
 
 _SMALLEST: dict[str, Any] = {
     "apiVersion": "hyperfleet.redhat.com/v1alpha1",

@@ -46,15 +46,15 @@ def until_right(
     deadline = time.monotonic() + seconds
     while found := look():
         if time.monotonic() >= deadline:
-            raise AssertionError("\n".join([*found, *more(), str(story), *story.machine.trouble()[-3:]]))
+            raise AssertionError("\n".join([*found, *more(), str(story), *story.kubelet.trouble[-3:]]))
         time.sleep(0.1)
 
 
 def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
     """No sentinel repeats the events: one event for each change must be enough."""
     world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
-    with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED) as parts:
-        story = Story(world, parts, SEED)
+    with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), SEED) as parts:
+        story = Story(world, parts, kubelet, SEED)
         # Slow enough that runs are killed in the middle.
         world.hyperfleet.faults.add(delay=0.2)
         story.go_on(5, faults=False, pause=0.12)
@@ -72,8 +72,8 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
 def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Path) -> None:
     """All APIs have faults, and a sentinel publishes the clusters that are not reconciled."""
     world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
-    with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED + 1) as parts:
-        story = Story(world, parts, SEED + 1)
+    with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), SEED + 1) as parts:
+        story = Story(world, parts, kubelet, SEED + 1)
         story.go_on(5, faults=True, pause=0.12)
         story.calm()
         assert parts.broken() == [], str(story)

@@ -35,7 +35,7 @@ def world(
 
 @pytest.fixture
 def parts(world: ChaosWorld, tmp_path: Path) -> Iterator[Parts]:
-    with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED) as found:
+    with Kubelet(world, tmp_path), Parts(tmp_path, world.config(), SEED) as found:
         yield found
 
 

@@ -62,9 +62,9 @@ def test_at_the_end_all_is_right(
     }
     with (
         Kubelet(world, tmp_path) as kubelet,
-        Real(tmp_path, world.config(), kubelet, broker, sentinel, SEED) as real,
+        Real(tmp_path, world.config(), broker, sentinel, SEED) as real,
     ):
-        story = Story(world, real, SEED)
+        story = Story(world, real, kubelet, SEED)
         begun = time.monotonic()
         world.hyperfleet.faults.add(method="PUT", path="*/statuses", delay=0.5)
         story.go_on(30, faults=False, pause=1.0)

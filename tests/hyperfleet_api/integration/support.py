@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import json
 from types import ModuleType
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated
 from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.support.kubernetes.running import FAST_RETRY
+from tests.support.kubernetes.running import run_task
 
 MANDATORY = {"Applied": "True", "Available": "True", "Health": "True", "Finalized": "False"}
 
@@ -26,17 +24,8 @@ def run(
 ) -> dict[str, Any]:
     """The result that the module would end with."""
     flavour = {"today": "current", "seed": "contract"}[lab.options.flavour]
-    given = {
-        "retry": FAST_RETRY,
-        "timeout": 20,
-        "hyperfleet": {"url": lab.url, "flavour": flavour},
-        **params,
-    }
-    # As JSON, as Ansible sends it: the validator fills in nested options in place.
-    options = validated(task.target_options, json.loads(json.dumps(given)))
-    result: dict[str, Any] = task.run(options, check_mode=check_mode, diff=diff)
-    json.dumps(result)
-    return result
+    given = {"hyperfleet": {"url": lab.url, "flavour": flavour}, **params}
+    return run_task(task, given, check_mode=check_mode, diff=diff)
 
 
 def conditions(**statuses: str) -> list[dict[str, str]]:

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Gives all that takes options wrong ones, and looks at what becomes of them: ``make fuzz``."""
+"""Passes wrong options to everything that has options, and judges the results: ``make fuzz``."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``python -m tests.fuzz --seed 7 --inputs 10000 --core 2.18``: try so many inputs on that ansible-core."""
+"""``python -m tests.fuzz --seed 7 --inputs 10000 --core 2.18``: try this number of inputs with an ansible-core."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tests.tools import env
 
 
 def main() -> int:
-    """0 if nothing was found."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Try options that are wrong.")
-    parser.add_argument("--seed", default="", help="of the inputs; a random one by default")
+    """Return 0 if there are no findings."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Try wrong options.")
+    parser.add_argument("--seed", default="", help="seed of the inputs; random by default")
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument(
-        "--core", action="append", default=[], choices=sorted(env.CORES), help="by default this Python's"
+        "--core", action="append", default=[], choices=sorted(env.CORES), help="default: this Python's"
     )
     parser.add_argument(
-        "--only", default="", help="of the inputs those for what has this in its name, such as role/node"
+        "--only", default="", help="try only inputs for names that contain this, such as role/node"
     )
-    parser.add_argument("--number", type=int, help="of the inputs only this one")
+    parser.add_argument("--number", type=int, help="try only the input with this number")
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
     parser.add_argument(
-        "--right", action="store_true", help="try right options only: all of them have to get through"
+        "--right", action="store_true", help="try only right options, which must all be accepted"
     )
     options = parser.parse_args()
     seed = options.seed or str(random.SystemRandom().randrange(10**9))
@@ -40,7 +40,7 @@ def main() -> int:
         again += [] if options.number is None else ["--number", str(options.number)]
         return max(_on(core, again) for core in options.core)
     with sandbox() as root:
-        # Not before: Ansible reads its settings when it is imported.
+        # Import late, because Ansible reads its settings when it is imported.
         from tests.fuzz.run import fuzz, never_done
 
         if options.right:
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _on(core: str, arguments: list[str]) -> int:
-    """The same with one end of the range of ansible-core."""
+    """Run this program with one of the supported ansible-cores."""
     venv = env.core(core, ["libraries", "test"], "core")
     if venv is None:
         print(f"ansible-core {core}: no Python {' or '.join(env.CORES[core][1])} runs here", flush=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Options that work in the world of ``world.py``: what inputs are made of. All waits in them are short."""
+"""Options that work in the environment of ``world.py``, from which inputs are made. All their waits are short."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 _RETRY = {"tries": 2, "delay": 0.01, "max_delay": 0.02}
 _FAST: dict[str, Any] = {"timeout": 3, "api_timeout": 1, "retry": _RETRY}
 _FILE: dict[str, Any] = {"source": {"file": path("good.json")}}
-# The emulator of the environment speaks gRPC; REST is for those that say so.
+# The emulator of the environment variable speaks gRPC. Options with REST need another address.
 _GCP: dict[str, Any] = {"project": "project-1", "cluster_id": "cls-1"}
 _NODE: dict[str, Any] = {
     "path": path("node/config.json"),
@@ -83,7 +83,7 @@ MODULES: dict[str, dict[str, Any]] = {
 
 LOOKUPS = ("cluster_files", "cluster_variables", "given")
 
-# What follows the list of clusters.
+# Arguments after the list of clusters.
 FILTERS: dict[str, list[Any]] = {
     "credential_for": ["quay.io/team/app:1"],
     "gcp_targets": [],
@@ -94,7 +94,7 @@ FILTERS: dict[str, list[Any]] = {
     ],
 }
 
-# The variables of one cluster, beside those that a playbook's text shows.
+# The variables of one cluster, in addition to those in a playbook's text.
 VARIABLES: dict[str, dict[str, Any]] = {
     "provision": {
         "cluster_id": "cls-1",
@@ -143,7 +143,7 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
 }
 
 HOSTED = {"cluster_id": "cls-1", **_HOSTED}
-# The variables, and an event of the source.
+# The variables of a rulebook, and an event of its source.
 RULEBOOKS: dict[str, tuple[dict[str, Any], Any]] = {
     "adapter": (
         {"adapter_config": path("adapter.json"), "adapter_run_dir": path("tmp/runs")},
@@ -257,7 +257,7 @@ ADAPTER_CONFIG: dict[str, Any] = {
     },
 }
 
-# The environment of a Job; the pull secret is the canary's.
+# The environment of a Job. The pull secret comes from the canary.
 JOB: dict[str, str] = {
     "CLUSTER_ID": "cls-1",
     "CLUSTER_NAME": "first",

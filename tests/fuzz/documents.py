@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job's environment, and documents."""
+"""Inputs for the job's environment and for documents."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def job_surfaces() -> list[Surface]:
 
 
 def _text(value: Any) -> str:
-    """What an environment can hold."""
+    """Return the value as a string that an environment variable can hold."""
     return str(value).replace("\0", "").encode("utf-8", "replace").decode()[:50_000]
 
 

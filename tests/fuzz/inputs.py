@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An input, and a surface that makes inputs."""
+"""Inputs, and the surfaces that make them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ KINDS = ("module", "lookup", "filter", "role", "playbook", "rulebook", "source",
 
 @dataclass(frozen=True)
 class Input:
-    """One thing to be tried.
+    """One input to try.
 
-    :param surface: ``kind/name``; :param runner: of ``runners.py``; :param data: what the runner is given.
-    :param world: whether the stand-ins answer; else nothing listens where they would.
+    :param surface: ``kind/name``.
+    :param runner: the name of a function in ``runners.py``.
+    :param data: the runner's argument.
+    :param world: whether the stand-ins run; otherwise nothing listens at their addresses.
     """
 
     surface: str
@@ -43,7 +45,7 @@ Maker = Callable[[random.Random, Canary], Input]
 
 @dataclass(frozen=True)
 class Surface:
-    """Something with options: ``kind/name``, its inputs, and how many of all inputs it gets."""
+    """Something with options: its ``kind/name``, a function that makes inputs, and its share of all inputs."""
 
     name: str
     make: Maker

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Options made of an argument spec: right ones laid over a base that works, then some of them made wrong."""
+"""Makes options from an argument spec: adds right ones to a base that works, then makes some of them wrong."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.support.secrecy.canary import Canary
 __all__ = ["Right", "Spec", "made"]
 
 Spec = Mapping[str, Mapping[str, Any]]
-# Options that say how long is waited. Of one input at most one is made wrong, so that it ends by the others;
-# and never to a number of seconds that is long and allowed.
+# Options that limit a wait. At most one of them is made wrong in an input, so that the others still end it. The
+# wrong value is never a long and allowed number of seconds.
 _PATIENCE = (
     *("tries", "delay", "timeout", "attempts", "backoff", "window", "retry", "wait"),
     *("serial", "ackDeadline", "silence", "resync"),
@@ -28,11 +28,11 @@ _FEW = (0, 0, 1, 1, 1, 1, 2, 3)
 
 
 class Right(random.Random):
-    """For inputs that are right: their options are those of the base."""
+    """Marks right inputs, whose options are those of the base."""
 
 
 def made(rng: random.Random, spec: Spec, base: Mapping[str, Any], canary: Canary) -> dict[str, Any]:
-    """The options of one input."""
+    """Return the options of one input."""
     options = copy.deepcopy(dict(base))
     if isinstance(rng, Right):
         return options
@@ -71,11 +71,11 @@ def _fill(rng: random.Random, options: dict[str, Any], spec: Spec, share: float)
 
 
 def _places(options: dict[str, Any], spec: Spec) -> Iterator[tuple[dict[str, Any], str, Mapping[str, Any]]]:
-    """Each option that there is, or could be, and the mapping that it is in."""
+    """Yield each existing or possible option, and its mapping."""
     for name, option in spec.items():
         yield options, name, option
         value, below = options.get(name), option.get("options")
-        # What has no spec of its own, such as policy or labels, can be wrong inside as well.
+        # A mapping without its own spec, such as policy or labels, can also have wrong values inside.
         parts = value if isinstance(value, list) else [value]
         for part in parts:
             if isinstance(part, dict):
@@ -113,7 +113,7 @@ def _is_patience(name: str) -> bool:
 
 
 def _short(name: str, value: Any) -> Any:
-    """Waiting for as long as the options say is no hang."""
+    """Return the value, or NaN in place of a long allowed wait, which would count as a hang."""
     if not _is_patience(name):
         return value
     try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What inputs of several kinds are made of: clusters, plays, flags."""
+"""Parts of several kinds of inputs: clusters, plays, flags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.secrecy.canary import Canary
 
 
 def clusters_of(rng: random.Random, which: str, canary: Canary) -> Any:
-    """A list of clusters, which may be wrong itself."""
+    """Return a list of clusters, or a wrong value in its place."""
     if rng.random() < 0.1:
         return hostile(rng)
     spec = variable_specs("hosted_cluster" if "hosted" in which else "provision")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Roles, playbooks, rulebooks and event sources."""
+"""Inputs for roles, playbooks, rulebooks and event sources."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Modules, lookups and filters."""
+"""Inputs for modules, lookups and filters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def module_surface(name: str) -> Surface:
             and runner == "module"
             and options.get("source") == MODULES[name]["source"]
         ):
-            # As the action plugin sends it.
+            # The form in which the action plugin sends it.
             options["source"] = {"inline": canary.text}
         if name == "pull_secret_report":
             data["variables"] = {"tried_clusters": [VARIABLES["provision"]]}
@@ -72,7 +72,7 @@ def module_surface(name: str) -> Surface:
         if name == "pull_secret_job":
             data["environment"] = {**JOB, "PULL_SECRET_DATA": canary.text}
         if runner == "play" and any(_is_printed(one, canary) for one in options.values()):
-            # Nothing of ours runs before Ansible prints it (page *Secrecy*).
+            # Ansible would print it before any code of the collection runs (page *Secrecy*).
             runner = "action" if has_action else "module"
         if runner == "play":
             arguments = {key: f"{{{{ given_{index} }}}}" for index, key in enumerate(options)}
@@ -85,14 +85,14 @@ def module_surface(name: str) -> Surface:
 
 
 def _is_printed(value: Any, canary: Canary) -> bool:
-    """Whether ansible-core 2.18 prints a secret when a template beside it is wrong."""
+    """Return whether ansible-core 2.18 prints a secret if a template in the same variable is wrong."""
     text = json.dumps(value, default=str)
     is_beside = __version__.startswith("2.18.") and any(mark in text for mark in ("{{", "{%", "{#"))
     return is_beside and bool(Needles([canary]).leaks([Evidence("given", "options", text.encode())]))
 
 
 def _result(rng: random.Random) -> Any:
-    """What is no result of a module, or only looks like one."""
+    """Return a value that is not a module's result, or only resembles one."""
     return rng.choice(
         [
             hostile(rng),
@@ -128,7 +128,7 @@ def _no_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
 
 
 def _given_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
-    # It gives what the variables hold, whatever that is.
+    # The lookup returns the values of variables unchanged.
     spec = {name: {**one, "misplaced": False} for name, one in variable_specs("provision").items()}
     variables = made(rng, spec, VARIABLES["provision"], canary)
     terms = rng.choice([["cluster_id", "source"], [list(variables)], ["nope"], [hostile(rng)], hostile(rng)])
@@ -152,7 +152,7 @@ def filter_surface(name: str) -> Surface:
 
 
 def _config(rng: random.Random, canary: Canary) -> Any:
-    """A docker config, right or wrong, in each form that a template has it in."""
+    """Return a right or wrong docker config, in one of the forms that a template may have."""
     auths = canary.document["auths"]
     spoilt = {rng.choice([*auths, "quay.io/team", canary.entries[0].auth, "*.io"]): hostile(rng)}
     return rng.choice(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run: inputs by number from a seed, what became of them, and of each finding the least that shows it."""
+"""A run: makes numbered inputs from a seed, tries them, and reduces each finding to its smallest input."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _PLACE = re.compile(r"(?:at |File \"[^\"]*/)([\w.]+\.py)(?::|\", line )(\d+)")
 
 
 def input_of(seed: str, number: int, canary: Canary, chosen: list[Surface]) -> Input:
-    """The input of that number, whichever others are tried."""
+    """Return the input with this number; it does not depend on the other inputs."""
     rng = random.Random(f"{seed}:{number}")
     (surface,) = rng.choices(chosen, [one.weight for one in chosen])
     return surface.make(rng, canary)
 
 
 def never_done(seed: str, root: Path, *, at_once: int = 2) -> int:
-    """Try right inputs of everything, and print what none of them got through; 1 if there is any."""
+    """Try right inputs for all surfaces, and print the surfaces that accepted none; return 1 if there are any."""
     canary = _prepared(seed)
     rng = Right(seed)
     inputs = [surface.make(rng, canary) for surface in surfaces() for _count in range(_RIGHT)]
-    # Where nothing answers, what is right fails as well.
+    # Without the stand-ins, right inputs fail, too.
     answered = [replace(one, world=True) for one in inputs]
     lost = {one.surface: "" for one in inputs}
     for _number, given, verdict in tried(enumerate(answered), root, canary, RUNNERS, at_once=at_once):
@@ -67,7 +67,7 @@ def fuzz(
     at_once: int = 2,
     shrink: bool = True,
 ) -> int:
-    """Try them and print what was found; 1 if anything was."""
+    """Try inputs and print the findings; return 1 if there are any."""
     print(f"fuzz: seed {seed}, {count} inputs, ansible-core {_core()}", flush=True)
     canary = _prepared(seed)
     everything = surfaces()
@@ -110,7 +110,7 @@ def fuzz(
 
 
 def _prepared(seed: str) -> Canary:
-    """Load all that inputs need, which are forked from this process; their credentials."""
+    """Import everything before the inputs' processes are forked from this one; return the inputs' credentials."""
     load_everything()
     gc.collect()
     gc.freeze()
@@ -134,7 +134,7 @@ def _line(counted: Counter[str]) -> str:
 
 
 def _signature(given: Input, verdict: Verdict) -> str:
-    """One finding for all inputs that meet the same defect."""
+    """Return a string that is the same for all inputs with the same defect."""
     places = _PLACE.findall(verdict.says)
     at = (
         ":".join(places[-1])
@@ -145,7 +145,7 @@ def _signature(given: Input, verdict: Verdict) -> str:
 
 
 def _least(given: Input, name: str, root: Path, canary: Canary) -> Input:
-    """The input without all that the finding does not need."""
+    """Return the input without the parts that the finding does not need."""
     if name.startswith("hang"):
         return given
     number, least, tries = 10**9, given, 0

@@ -4,8 +4,8 @@
 
 """Runs one input as Ansible does, in a process that was forked for it.
 
-A runner gives what callers see. It raises ``Refused`` for what the code under test refuses in words; any
-other exception is a defect.
+A runner returns the result that callers receive. It raises ``Refused`` if the code under test refuses the input
+with a message; any other exception is a defect.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ Data = Mapping[str, Any]
 
 
 class Refused(Exception):
-    """The input was refused in words."""
+    """The input was refused with a message."""
 
 
 def load_everything() -> None:
-    """Import what inputs need, once, before processes are forked."""
+    """Import all modules that inputs need, once, before processes are forked."""
     plugins.init_plugin_loader([])
     importlib.import_module("ansible.cli.playbook")
     for pattern in ("plugins/**/*.py", "extensions/eda/receiving/*.py", "extensions/eda/watching/*.py"):
@@ -56,7 +56,7 @@ def load_everything() -> None:
             try:
                 importlib.import_module(f"{_CODE}.{name}")
             except ModuleNotFoundError as error:
-                # aiohttp comes with ansible-rulebook only.
+                # Only environments with ansible-rulebook have aiohttp.
                 if str(error.name).startswith("ansible_collections"):
                     raise
     for name in (
@@ -69,7 +69,7 @@ def load_everything() -> None:
 
 
 def module(data: Data) -> Any:
-    """The module's own process: its ``main`` with arguments as they come over a pipe."""
+    """Run a module's ``main`` with its arguments from a pipe."""
     given = {
         **_sendable(data["options"]),
         "_ansible_check_mode": data["check"],
@@ -80,7 +80,7 @@ def module(data: Data) -> Any:
     try:
         json.dumps(given, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise Refused("Ansible: it does not send what is no UTF-8") from None
+        raise Refused("Ansible sends only UTF-8") from None
     basic._ANSIBLE_ARGS = json.dumps({"ANSIBLE_MODULE_ARGS": given}).encode()
     if hasattr(basic, "_ANSIBLE_PROFILE"):
         basic._ANSIBLE_PROFILE = "legacy"
@@ -89,12 +89,12 @@ def module(data: Data) -> Any:
         code.main()
     except SystemExit as ended:
         if ended.code not in (None, 0):
-            raise Refused("its answer is on stdout") from None
+            raise Refused("the module's result is on stdout") from None
     return None
 
 
 def _sendable(value: Any) -> Any:
-    """As the action plugin sends it."""
+    """Return the value as the action plugin sends it."""
     if isinstance(value, Mapping):
         return {_key(key): _sendable(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -107,7 +107,7 @@ def _key(key: Any) -> Any:
 
 
 def action(data: Data) -> Any:
-    """The action plugin, its arguments templated, on a local connection."""
+    """Run an action plugin with templated arguments, on a local connection."""
     _write_files(data)
     os.environ.update(data.get("environment", {}))
     loader = DataLoader()
@@ -147,12 +147,12 @@ def action(data: Data) -> Any:
         result = plugin.run(task_vars=variables)
     except AnsibleError as error:
         raise Refused(f"{error}; arguments: {task.args!r}") from None
-    # A callback is given both.
+    # A callback receives both.
     return {"result": result, "arguments": task.args}
 
 
 def play(data: Data) -> Any:
-    """``ansible-playbook``, from its command line on."""
+    """Run ``ansible-playbook`` with a command line."""
     _write_files(data)
     from ansible.cli.playbook import PlaybookCLI
 
@@ -161,7 +161,7 @@ def play(data: Data) -> Any:
     if not isinstance(named, str):
         Path("play.json").write_text(json.dumps(named))
         named = "play.json"
-    # Not as a file: of one, ansible-core quotes the lines around a template that fails (page *Secrecy*).
+    # Not in a file: ansible-core quotes a file's lines around a template that fails (page *Secrecy*).
     given = yaml.dump(data["variables"], Dumper=_Dumper, default_flow_style=True, width=10**9)
     Path("inventory").write_text(
         f"[nodes]\nlocalhost ansible_connection=local ansible_python_interpreter={sys.executable}\n"
@@ -181,7 +181,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def lookup(data: Data) -> Any:
-    """A lookup plugin."""
+    """Run a lookup plugin."""
     _write_files(data)
     loader = DataLoader()
     variables = data.get("variables", {})
@@ -191,24 +191,24 @@ def lookup(data: Data) -> Any:
         found = plugin.run(data["terms"], variables=variables, **data["options"])
     except AnsibleError as error:
         raise Refused(str(error)) from None
-    # ``given`` returns what the variables hold.
+    # ``given`` returns the variables' values, which may be secret.
     return len(found) if data["name"] == "given" else found
 
 
 def filters(data: Data) -> Any:
-    """A filter."""
+    """Run a filter."""
     file = "credential_for" if data["name"] == "credential_for" else "targets"
     code = importlib.import_module(f"{_CODE}.plugins.filter.{file}")
     try:
         found = code.FilterModule().filters()[data["name"]](*data["arguments"])
     except AnsibleError as error:
         raise Refused(str(error)) from None
-    # What was given to the others is in it, for a module to refuse.
+    # The targets contain the clusters' values, which a module may refuse later.
     return found if file == "credential_for" else len(found)
 
 
 def source(data: Data) -> Any:
-    """An event source, up to where it would begin to listen; where aiohttp is, its first moments as well."""
+    """Start an event source until it would begin to listen; with aiohttp, also run it for a moment."""
     from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import (
         RunDirectories,
     )
@@ -235,7 +235,7 @@ def source(data: Data) -> Any:
 
 
 def rulebook(data: Data) -> Any:
-    """What ansible-rulebook does with a rulebook's texts: its source, and the playbook of its first rule."""
+    """Do ansible-rulebook's work with a rulebook's texts: its source, and the playbook of its first rule."""
     document = yaml.safe_load((ROOT / "extensions" / "eda" / "rulebooks" / f"{data['name']}.yml").read_text())
     ((_name, options),) = [one for one in document[0]["sources"][0].items() if one[0] != "name"]
     run = document[0]["rules"][0]["action"]["run_playbook"]
@@ -250,7 +250,7 @@ def rulebook(data: Data) -> Any:
 
 
 def _rendered(value: Any, variables: Data) -> Any:
-    """As ansible-rulebook's ``substitute_variables``."""
+    """Return the same as ansible-rulebook's ``substitute_variables``."""
     import jinja2
     import jinja2.nativetypes
 
@@ -260,7 +260,7 @@ def _rendered(value: Any, variables: Data) -> Any:
             **{str(key): one for key, one in variables.items()}
         )
         if isinstance(found, jinja2.Undefined):
-            raise TypeError("the engine sends nothing that is undefined")
+            raise TypeError("the engine sends no undefined value")
         return found
     if isinstance(value, Mapping):
         return {key: _rendered(one, variables) for key, one in value.items()}
@@ -270,7 +270,7 @@ def _rendered(value: Any, variables: Data) -> Any:
 
 
 def config(data: Data) -> Any:
-    """An AdapterConfig is read."""
+    """Read an AdapterConfig."""
     _write_files(data)
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
@@ -285,7 +285,7 @@ def config(data: Data) -> Any:
 
 
 def program(data: Data) -> Any:
-    """The job's program, as its image starts it."""
+    """Run the job's program as its image starts it."""
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.program import main
 
     environment = {name: os.environ[name] for name in ("KUBECONFIG", "HOME", "PATH")}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which options there are: argument specs, documentation, and the variables of playbooks."""
+"""Finds the existing options: in argument specs, documentation, and the variables of playbooks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORD = re.compile(r"[a-z][a-z0-9_]*")
 EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
-# Words of templates, and what a playbook sets itself.
+# Keywords of templates, and variables that a playbook sets itself.
 NO_VARIABLES = frozenset(
     [
         "default",
@@ -67,7 +67,7 @@ NO_VARIABLES = frozenset(
 
 @functools.cache
 def module_spec(name: str) -> Spec:
-    """The argument spec: the task's, or of what has no task its documentation."""
+    """Return the argument spec of a module's task, or the options of its documentation if it has no task."""
     try:
         task = importlib.import_module(f"{_PLUGINS}.module_utils.tasks.{name}")
     except ModuleNotFoundError:
@@ -93,7 +93,7 @@ def _documented(name: str) -> Spec:
 
 
 def _with_options(options: dict[str, Any]) -> Spec:
-    """A documentation's ``suboptions`` as an argument spec's ``options``."""
+    """Return a documentation's options with ``suboptions`` renamed to an argument spec's ``options``."""
     return {
         name: {**one, **({"options": _with_options(one["suboptions"])} if "suboptions" in one else {})}
         for name, one in options.items()
@@ -102,7 +102,7 @@ def _with_options(options: dict[str, Any]) -> Spec:
 
 @functools.cache
 def role_spec(name: str) -> Spec:
-    """Its argument spec. Ansible's own check quotes a number or a word (page *Secrecy*)."""
+    """Return a role's argument spec. Ansible's own check quotes wrong numbers and words (page *Secrecy*)."""
     document = yaml.safe_load((ROOT / "roles" / name / "meta" / "argument_specs.yml").read_text())
     return {
         option: {**one, "misplaced": one.get("type", "str") in ("dict", "list", "raw", "path")}
@@ -112,7 +112,7 @@ def role_spec(name: str) -> Spec:
 
 @functools.cache
 def variable_specs(playbook: str) -> Spec:
-    """The variables that a playbook's templates name, and those of the role that it imports."""
+    """Return the variables in a playbook's templates, and those of its role."""
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
 
     text = (ROOT / "playbooks" / f"{playbook}.yml").read_text()
@@ -128,7 +128,7 @@ def variable_specs(playbook: str) -> Spec:
     for role in (one for one in roles if one in ROLES):
         known.update(role_spec(role))
         words |= set(role_spec(role))
-    # What Ansible says of hosts, and what its check of a role says, is with the value.
+    # Ansible's messages about hosts, and those of its check of a role, quote the value.
     own = {"node_hosts", "node_serial", "node_max_fail_percentage"}
     if "rolespec_validate: false" not in text:
         own |= {word for word, one in known.items() if not one.get("misplaced", True)}
@@ -136,7 +136,7 @@ def variable_specs(playbook: str) -> Spec:
 
 
 def _listed(value: Any) -> Iterator[str]:
-    """Words in lists, as which a playbook names variables to a plugin."""
+    """Yield the strings in lists, with which a playbook names variables to a plugin."""
     for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         if isinstance(one, str) and isinstance(value, list) and WORD.fullmatch(one):
             yield one
@@ -144,7 +144,7 @@ def _listed(value: Any) -> Iterator[str]:
 
 
 def spec_of(value: dict[str, Any]) -> Spec:
-    """A spec by example."""
+    """Return a spec that matches an example."""
     return {
         str(name): {"type": "dict", "options": spec_of(one)} if isinstance(one, dict) else {}
         for name, one in value.items()

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is tried: every module, action, lookup, filter, role, playbook, rulebook, event source and document.
+"""Lists the surfaces: every module, action, lookup, filter, role, playbook, rulebook, event source and document.
 
-The lists come from the directories. What is there and has no base here has no options that work, so that
-nothing behind the first check would be tried: ``missing()`` names it, and a test fails.
+The names come from the directories. A surface without a base has no options that work, so its inputs would only
+reach the first check. ``missing()`` returns such surfaces, and a test fails.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _names(pattern: str) -> list[str]:
 
 
 def _there() -> dict[str, tuple[list[str], Any]]:
-    """Kind -> the names that there are, and the bases."""
+    """Return, by kind, the existing names and the bases."""
     return {
         "module": (sorted({*_names("plugins/modules/*.py"), *_names("plugins/action/*.py")}), MODULES),
         "lookup": (_names("plugins/lookup/*.py"), LOOKUPS),
@@ -38,14 +38,14 @@ def _there() -> dict[str, tuple[list[str], Any]]:
 
 
 def missing() -> list[str]:
-    """What has no base."""
+    """Return the surfaces without a base."""
     return [
         f"{kind}/{name}" for kind, (names, bases) in _there().items() for name in names if name not in bases
     ]
 
 
 def surfaces() -> list[Surface]:
-    """All of them."""
+    """Return all surfaces."""
     makers: dict[str, Callable[[str], Surface]] = {
         "module": module_surface,
         "lookup": lookup_surface,

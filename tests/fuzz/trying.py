@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tries inputs, each in processes of its own that are ended from outside; and judges what they showed."""
+"""Tries inputs, each in its own processes, which this process ends; and judges their output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.support.secrecy.needles import Evidence, Needles
 
 __all__ = ["BAD", "Verdict", "sandbox", "tried"]
 
-# Of the processor; and of the clock, for what waits: an input that is right waits for some seconds.
+# Limits of CPU time and of wall time. Right inputs wait for some seconds.
 _CPU_SECONDS, _SECONDS = 60, 150.0
 _MEMORY = 4 << 30
 _LARGEST = 1 << 20
@@ -45,13 +45,13 @@ _TRACEBACK = re.compile(
 )
 _INTERNAL = re.compile(r"internal error|kind\W+internal\b|please report this")
 _OURS = re.compile(r"hyperfleet[./]pull_secret|extensions[./]eda")
-# Ansible's own task before a role's first one: it evaluates the role's variables before the collection can.
+# Ansible's own task before a role's first task. It evaluates the role's variables before the collection can.
 _ANSIBLES_TASK = " : Validating arguments against arg spec"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of an input: ``done``, ``refused`` or one of ``BAD``; and what shows it."""
+    """The result of an input: ``done``, ``refused`` or one of ``BAD``, with the text that shows it."""
 
     kind: str
     says: str = ""
@@ -63,7 +63,7 @@ class Verdict:
 
 @contextlib.contextmanager
 def sandbox() -> Iterator[Path]:
-    """The directory that holds the inputs' directories, and this process's Ansible settings."""
+    """Yield a directory for the inputs' directories, with Ansible's settings of this process in it."""
     root = Path(tempfile.mkdtemp(prefix="pull-secret-fuzz-")).resolve()
     (root / "ansible.cfg").write_text("[defaults]\n")
     before = dict(os.environ)
@@ -109,7 +109,7 @@ def tried(
     at_once: int = 2,
     seconds: float = _SECONDS,
 ) -> Iterator[tuple[int, Input, Verdict]]:
-    """Each input with its number and what became of it, as they end."""
+    """Yield each input with its number and its verdict, in the order in which they end."""
     needles = Needles([canary])
     running: dict[int, tuple[int, Input, int, Path, float]] = {}
     waiting = iter(inputs)
@@ -150,7 +150,7 @@ def _forked(work: Callable[[], None]) -> int:
     if child:
         return child
     try:
-        # A run that is killed leaves nothing behind.
+        # A killed run leaves no processes.
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         work()
     except BaseException:  # noqa: BLE001 - nothing of this may go on in the parent's code
@@ -161,7 +161,7 @@ def _forked(work: Callable[[], None]) -> int:
 
 
 def _end(handle: int, child: int) -> int:
-    """End the input's processes, all of which are in its group; the first one's status."""
+    """End the input's process group; return the status of its first process."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
@@ -172,7 +172,7 @@ def _end(handle: int, child: int) -> int:
 
 
 def _try(given: Input, here: Path, canary: Canary, runners: Mapping[str, Callable[[Any], Any]]) -> None:
-    """In the input's own process."""
+    """Run the input; called in its own process."""
     os.setsid()
     shown = os.open(here / "stdout", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(shown, 1)
@@ -209,7 +209,7 @@ def _try(given: Input, here: Path, canary: Canary, runners: Mapping[str, Callabl
 
 
 def _served(canary: Canary, clusters: Any) -> dict[str, str]:
-    """Fork the stand-ins; they end with the input's process group."""
+    """Fork the stand-ins, which end with the input's process group."""
     taken, given = os.pipe()
 
     def work() -> None:
@@ -227,7 +227,7 @@ def _served(canary: Canary, clusters: Any) -> dict[str, str]:
 
 
 def _placed(value: Any, here: Path) -> Any:
-    """The value with the input's own directory in its texts."""
+    """Return the value with the input's own directory in place of ``@HERE@``."""
     if isinstance(value, str):
         return value.replace(HERE, str(here)) if HERE in value else value
     if isinstance(value, dict):

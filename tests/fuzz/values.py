@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Values for options: right ones by the option's name and type, and hostile ones of every kind.
+"""Values for options: right ones by the option's name and type, and many kinds of hostile ones.
 
-A text may hold ``@HERE@``, which stands for the scratch directory of the input that is tried.
+A string may contain ``@HERE@``, which is replaced with the input's scratch directory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.secrecy.misplacements import TEXTS
 __all__ = ["HERE", "hostile", "misplaced", "path", "right"]
 
 HERE = "@HERE@"
-# Of no place that answers.
+# An address at which nothing answers.
 _CLOSED = "http://127.0.0.1:9"
 
 _RIGHT: dict[str, list[Any]] = {
@@ -66,7 +66,7 @@ _RIGHT: dict[str, list[Any]] = {
     "max_restarting": ["1", "10%"],
     "node_serial": [1],
     "node_hosts": ["nodes"],
-    # How long is waited: long waits are no hangs, so right values are short ones.
+    # Limits of waits. A long wait would count as a hang, so right values are short.
     "tries": [1, 2],
     "delay": [0, 0.01],
     "max_delay": [0, 0.02],
@@ -211,12 +211,12 @@ _PATHS = [
 
 
 def path(name: str) -> str:
-    """A file of the scratch directory."""
+    """Return the path of a file in the scratch directory."""
     return f"{HERE}/{name}"
 
 
 def right(rng: random.Random, name: str, spec: Mapping[str, Any]) -> Any:
-    """A value that an option of this name and argument spec takes, in the world of ``world.py``."""
+    """Return a value that an option with this name and spec accepts, in the environment of ``world.py``."""
     if name in _RIGHT:
         return rng.choice(_RIGHT[name])
     if name in _FILES:
@@ -241,12 +241,12 @@ def right(rng: random.Random, name: str, spec: Mapping[str, Any]) -> Any:
 
 
 def hostile(rng: random.Random, depth: int = 0) -> Any:
-    """A value that hardly any option takes."""
+    """Return a value that hardly any option accepts."""
     return rng.choice(_KINDS)(rng, depth)
 
 
 def misplaced(rng: random.Random, canary: Canary) -> Any:
-    """A docker config, or one of its values, for an option where it does not belong."""
+    """Return a docker config, or one of its values, for an option that must not hold one."""
     if rng.random() < 0.25:
         return canary.document
     return TEXTS[rng.choice(list(TEXTS))](canary)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an input meets: a scratch directory with files of every kind, and stand-ins on loopback."""
+"""The environment of an input: a scratch directory with files of every kind, and stand-ins on loopback."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tests.support.secrecy.labs import PROJECT, Labs
 
 __all__ = ["Addresses", "fill", "serve"]
 
-# Of the stand-ins, by name: rest, grpc, kubernetes, hyperfleet.
+# Addresses of the stand-ins, by name: rest, grpc, kubernetes, hyperfleet.
 Addresses = Mapping[str, str]
 _CLOSED = dict.fromkeys(("rest", "kubernetes", "hyperfleet"), "http://127.0.0.1:9") | {"grpc": "127.0.0.1:9"}
 _SERVING: list[Labs] = []
-# A kubelet that is well, and another process after each restart.
+# A kubelet that is always healthy, and is another process after each restart.
 _SYSTEMCTL = """#!/bin/sh
 count="$FUZZ_ROOT/restarts"
 case "$1" in
@@ -43,9 +43,9 @@ exit 0
 
 def serve(canary: Canary, clusters: list[Any]) -> Addresses:
     """Start the stand-ins in this process, with a pull secret in each place."""
-    # As the tests of secrecy have them, but never ended: the process is.
+    # The labs of the secrecy tests. Nothing ends them, because the process is killed.
     labs = Labs(SecretManagerLab(threads=2).start(), KubernetesLab().start(), HyperFleetLab().start())
-    # A server that nobody refers to ends.
+    # A server without a reference to it ends.
     _SERVING.append(labs)
     for namespace in ("clusters", "sources", "hyperfleet-system"):
         labs.post("/api/v1/namespaces", {"metadata": {"name": namespace}})
@@ -55,7 +55,7 @@ def serve(canary: Canary, clusters: list[Any]) -> Addresses:
     labs.secret_manager.seed([{"project": PROJECT, "secret": "one", "versions": [version]}])
     spec = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": canary.text}}
     for cluster in [{"id": "cls-1", "name": "first", "spec": spec}, *clusters]:
-        # What the API itself would not store is nothing that the adapter can meet.
+        # The API refuses such a cluster, so the adapter never reads it.
         with suppress(Exception):
             labs.hyperfleet.store.seed([cluster])
     return {
@@ -67,7 +67,7 @@ def serve(canary: Canary, clusters: list[Any]) -> Addresses:
 
 
 def fill(here: Path, canary: Canary, addresses: Addresses | None) -> dict[str, str]:
-    """Write the files; the environment that goes with them."""
+    """Write the files; return the environment variables for them."""
     found = addresses or _CLOSED
     document = canary.document
     for name in ("directory", "fleet", "run", "home", "tmp", "node", "bin", "a/b/cwd"):
@@ -124,14 +124,14 @@ def fill(here: Path, canary: Canary, addresses: Addresses | None) -> dict[str, s
         "PATH": f"{here}/bin{os.pathsep}{os.environ['PATH']}",
         "FUZZ_ROOT": str(here),
         "CANARY_RECORD": str(here / "record"),
-        # gRPC looks up names by itself: what is not on this machine goes to a port without anybody.
+        # gRPC resolves names itself. Send connections to other machines to a port without a listener.
         "grpc_proxy": "http://127.0.0.1:9",
         "no_grpc_proxy": "127.0.0.1,localhost",
     }
 
 
 def adapter_config(here: Path, found: Addresses) -> dict[str, Any]:
-    """An AdapterConfig that works."""
+    """Return an AdapterConfig that works."""
     return {
         "apiVersion": "hyperfleet.redhat.com/v1alpha1",
         "kind": "AdapterConfig",
@@ -154,7 +154,7 @@ def adapter_config(here: Path, found: Addresses) -> dict[str, Any]:
 
 
 def _bomb() -> str:
-    """Nine levels of aliases: three billion values in 463 bytes."""
+    """Return nine levels of YAML aliases: three billion values in 463 bytes."""
     lines = ["a0: &a0 {k: v}"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10)]
     return "\n".join(lines)

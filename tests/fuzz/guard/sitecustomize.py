@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keeps an input's processes in their scratch directory and on loopback.
+"""Restricts an input's processes to their scratch directory and to loopback.
 
-Python imports this at the start of each process that has the directory on ``PYTHONPATH``; the process that
-tries an input calls ``install`` itself. A write that was refused is a line in the file ``escapes``.
+Python imports this file at the start of each process with this directory on ``PYTHONPATH``. The process that tries
+an input calls ``install`` itself. Each refused access adds a line to the file ``escapes``.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import sys
 import threading
 from typing import Any
 
-# Besides devices, a process's own open files.
+# Devices, and the open files of processes.
 _DEVICES = ("/dev/null", "/dev/tty", "/proc/")
-# Where a Job says how it ended, unless it is told another path.
+# The default path of a Job's termination message.
 _MESSAGE = "/dev/termination-log"
 _LOOPBACK = ("localhost", "::1", "0.0.0.0", "::", "")
 _state = threading.local()
 
 
 def install(root: str, escapes: str) -> None:
-    """From now on, and in all children: no write outside of ``root``, and no connection off this machine."""
+    """Forbid writes outside of ``root`` and connections to other machines, in this process and its children."""
 
     def refuse(what: str, error: OSError) -> None:
         _state.busy = True
@@ -47,7 +47,7 @@ def install(root: str, escapes: str) -> None:
         except (TypeError, ValueError, OSError):
             return
         full = os.path.abspath(name)
-        # A link out of the directory is no way out of it.
+        # Resolve links, which may lead out of the directory.
         real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
         if real == root or real.startswith(root + os.sep) or full.startswith(_DEVICES):
             return
@@ -72,7 +72,7 @@ def install(root: str, escapes: str) -> None:
             if flags is not None and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC):
                 write(path)
         elif event in ("os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.chown"):
-            # The directory that a relative path belongs to comes last.
+            # The last argument is the directory of a relative path.
             write(arguments[0], arguments[-1])
         elif event in ("os.rename", "os.link", "os.symlink"):
             write(arguments[1], arguments[-1])

@@ -23,5 +23,6 @@ def labs() -> Iterator[Labs]:
 
 @pytest.fixture
 def watcher(tmp_path_factory: pytest.TempPathFactory) -> Watcher:
-    # A short name: ansible-core 2.21 makes a socket below it, whose path may have 107 characters.
+    # A short name: ansible-core 2.21 creates a socket below it, and a socket's path is limited to 107
+    # characters.
     return Watcher(tmp_path_factory.mktemp("w"))

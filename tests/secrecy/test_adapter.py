@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter, with good and bad pull secrets in clusters' specs: nothing in log, report or result."""
+"""The adapter with valid and invalid pull secrets in clusters' specs: no log, report or result shows them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMESPACE = "hyperfleet-system"
 
 
 class Adapter:
-    """Clusters with canaries, and the adapter's runs over them."""
+    """Clusters with canaries, and the adapter's runs for them."""
 
     def __init__(self, watcher: Watcher, labs: Labs, execution: str) -> None:
         self.world = World(watcher, labs)
@@ -47,7 +47,7 @@ class Adapter:
         self.config.write_text(json.dumps(config))
 
     def cluster(self, name: str, data: Any, project: str = PROJECT) -> None:
-        """A cluster whose placement is decided."""
+        """Add a cluster whose placement is decided."""
         cluster_id = f"cls-{len(self.ids) + 1}"
         self.ids.append(cluster_id)
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
@@ -63,14 +63,14 @@ class Adapter:
         self.call("PUT", cluster_id, body)
 
     def call(self, method: str, cluster_id: str, body: Any = None) -> bytes:
-        """Any request about a cluster's statuses."""
+        """Send any request for a cluster's statuses."""
         url = f"{self.labs.hyperfleet.url}/api/hyperfleet/v1/clusters/{cluster_id}/statuses"
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(urllib.request.Request(url, data, method=method)) as answer:
             return bytes(answer.read())
 
     def run(self, *options: str) -> Recording:
-        """One run, as loud as it gets."""
+        """One run with the highest verbosity."""
         return self.watcher.play(
             "hyperfleet.pull_secret.adapter",
             {
@@ -83,7 +83,7 @@ class Adapter:
         )
 
     def leaks(self, recording: Recording) -> list[str]:
-        """What a run showed, or left where others read: statuses and the result file."""
+        """Return what a run showed, including the statuses and the result file."""
         left = [Evidence("status", cluster_id, self.call("GET", cluster_id)) for cluster_id in self.ids] + [
             Evidence("result file", path.name, path.read_bytes()) for path in self.run_directory.iterdir()
         ]
@@ -94,7 +94,7 @@ class Adapter:
 @pytest.mark.parametrize("execution", ["job", "inline"])
 @pytest.mark.exhaustive
 def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
-    """Checked, done, done again, and with every place failing."""
+    """Check mode, a first run, a second run, and a run in which every place fails."""
     adapter = Adapter(watcher, labs, execution)
     for kind, documents in (("good", VALID), ("bad", INVALID)):
         for layout, make in documents.items():
@@ -106,7 +106,7 @@ def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
         canary = adapter.world.canary(f"{execution}: {form} as project")
         adapter.cluster(f"{form} as project", canary.text, text(canary))
         if form != "user and password":
-            # That cannot be told from a name.
+            # A user and a password cannot be distinguished from a name.
             canary = adapter.world.canary(f"{execution}: {form} as the cluster's name")
             adapter.cluster(text(canary), canary.text)
     for step in ("check", "first", "again", "api", "places"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a real kube-apiserver writes to its audit log about our requests."""
+"""What a real kube-apiserver writes about our requests to its audit log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.needles import Evidence, Needles
 
 _MODULE = "hyperfleet.pull_secret.k8s_pull_secret"
-# Names that go into a request's path, and what goes into an object's metadata.
+# Options that become part of a request's path or of an object's metadata.
 _NAMES = ("name", "namespace", "cluster_id", "service_accounts", "labels", "annotations")
 
 

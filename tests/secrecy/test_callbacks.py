@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Ansible itself gives to callbacks: a task's arguments, and the items of its loop."""
+"""What Ansible itself passes to callbacks: a task's arguments and the items of its loop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TARGETS: dict[str, dict[str, Any]] = {
 
 
 def _options(world: World, labs: Labs, module: str, as_text: bool) -> dict[str, Any]:
-    """A task's options with a canary in each that is secret; ``as_text``: mappings as Ansible reads them."""
+    """Options with a canary in each that is secret; ``as_text``: mappings as strings, which Ansible parses."""
     key, digest, header = (world.canary(f"{module}: {name}").entries[0].token for name in _SECRETS)
     kubernetes: Any = {"host": labs.kubernetes.url, "api_key": key}
     headers: Any = {"Authorization": f"Bearer {header}", "X-Short": "1"}
@@ -51,7 +51,7 @@ def _options(world: World, labs: Labs, module: str, as_text: bool) -> dict[str, 
 @pytest.mark.parametrize("module_process", [False, True], ids=["ansible's process", "a module's"])
 @pytest.mark.exhaustive
 def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_process: bool) -> None:
-    """Whether the task runs, is refused, or its options are wrong."""
+    """The task runs, is refused, or has wrong options."""
     world = World(watcher, labs)
     cases: dict[str, Any] = {}
     for module in _TARGETS:
@@ -80,7 +80,7 @@ def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_proces
 
 @pytest.mark.hardening(10)
 def test_a_tenants_name_in_a_header_stays_in_what_is_named_after_it(watcher: Watcher, labs: Labs) -> None:
-    """Hiding such a header wherever it stands would spoil the ids of the tenant's clusters."""
+    """Hiding the value of such a header everywhere would also hide parts of the tenant's cluster ids."""
     world = World(watcher, labs)
     good = watcher.inputs / "good.json"
     good.write_text('{"auths": {"quay.io": {"auth": "ZXhhbXBsZTpleGFtcGxl"}}}')
@@ -103,7 +103,7 @@ def test_a_tenants_name_in_a_header_stays_in_what_is_named_after_it(watcher: Wat
 @pytest.mark.hardening(9)
 @pytest.mark.parametrize("extended", some([True, False]), ids=["extended", "plain"])
 def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool) -> None:
-    """An item is a part of the result, whatever the label is: of one that fails, and with -v of each."""
+    """The result contains the item, whatever the label is: when it fails, and always with -v."""
     world = World(watcher, labs)
     documents = [world.canary(f"item {number}") for number in range(2)]
     key = world.canary("an item's api_key").entries[0].token
@@ -126,7 +126,7 @@ def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool
     recording = watcher.play(tasks, {"items": items, "logins": logins}, options=["-vvvv", "--diff"])
     leaks = world.leaks(recording)
     assert leaks == [], as_lines(leaks)
-    # The user is told why, and what went wrong all the same.
+    # The message says why the item is hidden, and what went wrong.
     output = " ".join(recording.output.split())
     assert "an item of the loop holds a secret, so its result is hidden as with no_log" in output
     assert "/nowhere/there/config.json: its directory does not exist" in output
@@ -138,7 +138,7 @@ def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool
 @pytest.mark.hardening(9)
 @pytest.mark.exhaustive
 def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None:
-    """Items that no module of ours has seen, and the variable that a result is registered in."""
+    """Items that no module of ours gets, and the variable in which the result is registered."""
     world = World(watcher, labs)
     canaries = {name: world.canary(name) for name in ("skipped", "undefined", "registered")}
     variables = {name: [{"name": name, "text": canary.text}] for name, canary in canaries.items()}
@@ -152,7 +152,7 @@ def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None
     for task in tasks[:3]:
         task["loop_control"] = {"label": "{{ item.name }}"}
     recording = watcher.play(tasks, variables, options=["-v"])
-    # ansible-core 2.18 ends a loop at such an item, without a result.
+    # ansible-core 2.18 ends a loop at such an item without a result.
     shown = set(canaries) - ({"undefined"} if ansible_version.startswith("2.18.") else set())
     assert {leak.canary for leak in world.leaks(recording)} == shown
     recording = watcher.play(tasks[2:3], variables, options=["-v"])
@@ -160,7 +160,7 @@ def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None
 
 
 def test_the_recording_callback_sees_arguments_and_items(watcher: Watcher, labs: Labs) -> None:
-    """Without that, finding none would say nothing."""
+    """Otherwise the tests that find none would prove nothing."""
     world = World(watcher, labs)
     secret = world.canary("seen").entries[0].token
     recording = watcher.play(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event sources: nothing secret in an event, in a run's directory or in a log, however verbose."""
+"""The event sources: no secret in an event, in a run's directory or in a log at any verbosity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["EVENT_SOURCES"]
 
 
 async def _cluster_events(canary: Canary, directory: Path) -> list[Evidence]:
-    """Events and garbage with canaries in every part, and callers with the wrong token."""
+    """Events and invalid messages with canaries in every part, and callers with a wrong token."""
     token = directory / "token"
     token.write_text(canary.extra[0])
     async with webhook(directory, broker={"tokenFile": str(token)}) as (engine, post):
@@ -48,7 +48,7 @@ async def _cluster_events(canary: Canary, directory: Path) -> list[Evidence]:
 
 
 async def _kubernetes_secret(_canary: Canary, directory: Path) -> list[Evidence]:
-    """Secrets and errors full of canaries, from an API server that sends whole objects as well."""
+    """Secrets and errors full of canaries, from an API server that also sends whole objects."""
     async with ApiServer() as server:
         token = token_file(directory)
         server.change("kube-system", "additional-pull-secret")

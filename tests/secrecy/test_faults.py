@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Nothing shows when servers fail, when bugs quote their arguments, or when Ansible itself is debugged."""
+"""Nothing shows when servers fail, when errors quote arguments, or when Ansible itself is debugged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.exhaustive import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
 _COLLECTION = "hyperfleet.pull_secret"
-# Functions that the collection calls with a document, or a part of one, at hand.
+# Functions that the collection calls with a document or with a part of one.
 _BUGS = (
     "json.loads",
     "json.dumps",
@@ -76,7 +76,7 @@ def test_a_bug_in_ansibles_own_process(watcher: Watcher, labs: Labs, bug: str) -
 
 
 def _caller(bug: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The module that calls it, or one of those that do."""
+    """The module that calls the function, or one of those that do."""
     return tasks[0 if bug.startswith(("google", "grpc")) else 1]
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A docker config pasted into any option of any module shows nowhere."""
+"""A docker config pasted into any option of any module is never shown."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The suite runs against the stand-in, or against a real project named by SECRET_MANAGER_CONTRACT_PROJECT."""
+"""The suite runs against the stand-in, or against the real project that SECRET_MANAGER_CONTRACT_PROJECT
+names.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ PROJECT = REAL_PROJECT or "customer-prod-12345"
 
 @pytest.fixture(scope="session")
 def shared_lab() -> Iterator[SecretManagerLab | None]:
-    """One stand-in for all tests; None against a real project."""
+    """One stand-in for all tests; None for a real project."""
     if REAL_PROJECT:
         yield None
         return
@@ -34,7 +36,7 @@ def shared_lab() -> Iterator[SecretManagerLab | None]:
 
 @pytest.fixture
 def lab(shared_lab: SecretManagerLab | None) -> Iterator[SecretManagerLab]:
-    """The stand-in itself, emptied afterwards, for tests of what only it can do."""
+    """The stand-in itself, for tests of its own features; emptied afterwards."""
     if shared_lab is None:
         pytest.skip("a real project has no fault table")
     shared_lab.reset()
@@ -44,7 +46,7 @@ def lab(shared_lab: SecretManagerLab | None) -> Iterator[SecretManagerLab]:
 
 @pytest.fixture(scope="session")
 def make_client(shared_lab: SecretManagerLab | None) -> Callable[[str], Client]:
-    """A new client of a transport."""
+    """Makes a new client for a transport."""
     if shared_lab is None:
         return real_client
     return lambda transport: lab_client(transport, shared_lab.grpc, shared_lab.rest)

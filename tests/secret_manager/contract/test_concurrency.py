@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many callers at once: exactly one creates, every version has its own number, one etag serves one change."""
+"""Concurrent callers: exactly one creates, every version has its own number, one etag allows one change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CALLERS = 16
 def together(
     make_client: Callable[[str], Client], transport: str
 ) -> Iterator[Callable[[Callable[[Client, int], object]], list[str]]]:
-    """Runs a call in 16 threads that start at once, each with a client of its own; gives the status names."""
+    """Run a call in 16 threads at once, each with its own client; return the status names."""
     own = [make_client(transport) for dummy in range(CALLERS)]
     barrier = threading.Barrier(CALLERS)
 

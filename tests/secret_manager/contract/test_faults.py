@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stand-in's fault table and counters, through the real client. Not for a real project."""
+"""The stand-in's faults and counters, through the real client. Not for a real project."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DATA = b"example-password"
 
 @pytest.fixture
 def secret(lab: SecretManagerLab, work: Workspace) -> str:
-    """A secret with one version; its making is not counted."""
+    """A secret with one version; the calls that make it are not counted."""
     name = work.create().name
     work.add(name, DATA)
     lab.calls.clear()
@@ -34,7 +34,7 @@ def secret(lab: SecretManagerLab, work: Workspace) -> str:
 
 
 def access(work: Workspace, secret: str, version: str = "1") -> Any:
-    """Without the client's own retries."""
+    """Access a version without the client's own retries."""
     name = f"{secret}/versions/{version}"
     return work.client.access_secret_version(name=name, retry=None).payload
 
@@ -71,7 +71,7 @@ def test_a_code_arrives_as_the_clients_own_exception(
 
 
 def test_unauthenticated(lab: SecretManagerLab, work: Workspace, secret: str, transport: str) -> None:
-    """Over REST the client tries to refresh its credentials first, which anonymous ones cannot."""
+    """Over REST the client first tries to refresh its credentials, which anonymous ones cannot do."""
     lab.faults.add("AccessSecretVersion", code="UNAUTHENTICATED")
     expected = {"grpc": exceptions.Unauthorized, "rest": InvalidOperation}[transport]
     with pytest.raises(expected):
@@ -103,7 +103,7 @@ def test_only_the_method_and_resource_named_are_hit(
     assert access(work, other).data == DATA
     assert work.client.get_secret(name=secret).name == secret
     assert fault.hits == 0
-    # The rule says the project's id; it fits a call that says the number, too.
+    # The rule names the project's id. It also matches calls with the project's number.
     for name in (secret, work.name(secret_id)):
         with refused("INTERNAL"):
             access(work, name)
@@ -159,7 +159,7 @@ def test_a_delay_outlasts_the_clients_deadline_and_the_add_still_happens(
     with pytest.raises((exceptions.GatewayTimeout, exceptions.RetryError, OSError)):
         work.client.add_secret_version(parent=secret, payload={"data": b"example-2"}, timeout=1.5, retry=None)
     limit = time.monotonic() + 60
-    # Until it is counted, too, which a delay comes before: another test's counters are not to have it.
+    # Wait until the delayed call is counted, so that it is not counted in another test.
     while work.versions(secret) != ["2", "1"] or not lab.calls.count("AddSecretVersion"):
         assert time.monotonic() < limit
 
@@ -216,7 +216,7 @@ def test_a_rule_without_sense_is_refused(lab: SecretManagerLab, rule: dict[str, 
 def test_the_clients_own_retry_shows_in_the_counters(
     lab: SecretManagerLab, make_client: Callable[[str], Client]
 ) -> None:
-    """Measured: gRPC `access` retries UNAVAILABLE by itself (2 s later at most), `add` never does."""
+    """Measured: gRPC retries `access` after UNAVAILABLE by itself (within 2 s), and never `add`."""
     work = Workspace(make_client("grpc"), "customer-prod-12345")
     secret = work.create().name
     lab.faults.add("AddSecretVersion", code="UNAVAILABLE", times=1)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Answers that are late, through the real client: no more is fresh than Google's page promises."""
+"""Stale answers, through the real client: only what Google's documentation promises is fresh."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Clock:
 
 @pytest.fixture
 def clock() -> Clock:
-    """It stands still unless a test moves it."""
+    """A clock that only the test advances."""
     return Clock()
 
 

@@ -63,7 +63,7 @@ BAD_ANNOTATIONS = [
     {"k-": "v"},
     {"a/b": "v"},
     {"k" * 64: "v"},
-    {"k": "v" * (16 * 1024 - 1)},  # 16 KiB with its key: it must be less
+    {"k": "v" * (16 * 1024 - 1)},  # 16 KiB with its key; the limit is exclusive
     {"k1": "v" * 8192, "k2": "v" * 8192},
 ]
 

@@ -1,7 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ListSecrets: filters, order, pages. Each filter holds the workspace's own label, as a project is shared."""
+"""ListSecrets: filters, order, pages. Each filter includes the workspace's own label: a project may be
+shared.
+"""
 
 from __future__ import annotations
 

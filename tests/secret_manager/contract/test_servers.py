@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The servers around the store: the process, plain HTTP, and what never shows. Not for a real project."""
+"""The stand-in's process and its HTTP server, and what they never show. Not for a real project."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) 
             name = client.create_secret(parent="projects/p-1", secret_id=transport, secret=AUTOMATIC).name
             client.add_secret_version(parent=name, payload={"data": CANARY.encode()})
             assert next(iter(client.list_secrets(parent="projects/p-1"))).name == name
-        # A call that would hang for a minute does not hold it up.
+        # It does not wait for a call that hangs for a minute.
         rule = {"method": "GetSecret", "delay": 60}
         urllib.request.urlopen(where["rest"] + "/_lab/faults", data=json.dumps(rule).encode(), timeout=10)
         client = lab_client("grpc", where["grpc"], where["rest"])
@@ -102,7 +102,7 @@ def test_plain_http_is_refused_without_a_word_of_the_body(
 
 
 def test_answers_are_the_documented_json(lab: SecretManagerLab) -> None:
-    """As curl sees it: enum names, 64-bit numbers as strings, bytes in base64."""
+    """As curl receives it: names of enums, 64-bit numbers as strings, bytes in base64."""
     http(lab, "POST", "/v1/projects/p-1/secrets?secretId=s", b'{"replication": {"automatic": {}}}')
     payload = b'{"payload": {"data": "ZXhhbXBsZQ==", "dataCrc32c": "1"}}'
     assert http(lab, "POST", "/v1/projects/p-1/secrets/s:addVersion", payload)[0] == 400

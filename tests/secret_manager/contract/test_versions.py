@@ -19,7 +19,7 @@ def secret(work: Workspace) -> str:
 
 
 def test_crc32c_is_castagnoli() -> None:
-    # The check value of the CRC catalogue, and lengths around the four-byte step.
+    # The check value of the CRC catalogue, and lengths around a multiple of four.
     assert crc32c(b"123456789") == 0xE3069283
     assert crc32c(b"") == 0
     assert crc32c(b"\x00" * 32) == 0x8A9136AA  # RFC 3720 B.4
@@ -126,7 +126,7 @@ def test_a_version_that_never_was_is_not_found(work: Workspace, secret: str, ver
 @pytest.mark.parametrize("verb", ["enable", "disable", "destroy"])
 def test_a_stale_etag_is_refused_and_changes_nothing(work: Workspace, secret: str, verb: str) -> None:
     version = work.add(secret, DATA)
-    # Enabling what is enabled changes nothing but the etag.
+    # Enabling an enabled version changes only the etag.
     enabled = work.client.enable_secret_version(request={"name": version.name, "etag": version.etag})
     assert enabled.etag != version.etag
     change = getattr(work.client, f"{verb}_secret_version")

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every test here that asks for ``module`` runs over gRPC, REST, and REST without Google's library."""
+"""Each test that uses ``module`` runs over gRPC, over REST, and over REST without Google's library."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.support.secret_manager import PLAIN, TRANSPORTS, Module
 
 @pytest.fixture(params=[*TRANSPORTS, PLAIN])
 def module(request: pytest.FixtureRequest, secret_manager: SecretManagerLab) -> Module:
-    """The module in this process, against the test's own stand-in."""
+    """The module in this process, against a stand-in for this test only."""
     return Module(secret_manager, request.param)
 
 
 @pytest.fixture(params=list(CALLS))
 def flow(request: pytest.FixtureRequest, module: Module) -> Flow:
-    """Each call in its turn, over each transport."""
+    """Each call in turn, over each transport."""
     return started(request.param, module)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module as Ansible runs it: results as callbacks see them, check and diff, failures, a long batch."""
+"""The module run by Ansible: results as callbacks get them, check mode, diff, failures and a long batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.secret_manager import PROJECT, TRANSPORTS, Module, auth, docu
 
 @pytest.fixture
 def store(secret_manager: SecretManagerLab, ansible: Ansible) -> Module:
-    """The stand-in, found by Ansible's processes through the emulator's variable."""
+    """The stand-in. Ansible's processes find it by the emulator's environment variable."""
     ansible.env["SECRET_MANAGER_EMULATOR_HOST"] = secret_manager.grpc
     return Module(secret_manager, "grpc")
 
@@ -28,7 +28,7 @@ def _play(*tasks: Mapping[str, Any], **play: Any) -> list[dict[str, Any]]:
 
 
 def test_the_life_of_a_secret(ansible: Ansible, store: Module) -> None:
-    """Foreseen, created, left alone, changed, removed: six tasks of one playbook."""
+    """Check mode, created, unchanged, changed, removed: six tasks of one playbook."""
     name = "hyperfleet.pull_secret.gcp_pull_secret"
     target = {"cluster_id": "cls-1", "project": PROJECT}
     one = {name: {**target, "source": {"inline": document("one")}}}
@@ -43,7 +43,7 @@ def test_the_life_of_a_secret(ansible: Ansible, store: Module) -> None:
     actions = [task.result["targets"][0]["actions"] for task in finished.tasks]
     created = ["created", "version added"]
     assert actions == [created, created, [], ["version added"], ["deleted"], []]
-    # One key for the whole run: the same document has the same digest in every task.
+    # The whole run uses one key, so the same document has the same digest in every task.
     digests = [task.result["targets"][0].get("digest") for task in finished.tasks]
     assert digests[0] == digests[1] == digests[2] != digests[3]
     assert "+registry quay.io" in finished.stdout

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands that a process runs while its gRPC threads are at work: their output is theirs alone."""
+"""Commands that a process runs beside its gRPC threads: their output contains nothing of gRPC's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.secret_manager import PROJECT, document, endpoint, owned, secret_id
 
-# As kubelet_auth_sync does it: the source is read, and systemctl asked.
+# As in kubelet_auth_sync: it reads the source, then runs systemctl.
 _PROGRAM = """
 import json, sys, threading
 sys.path[:] = json.loads(sys.argv[1])

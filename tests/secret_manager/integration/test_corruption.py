@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Payloads and checksums damaged on their way or in the store: the old version stays what it was."""
+"""Payloads and checksums damaged in transit or in the store: the old version stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every way that a call can fail, at every call that the module makes (the job contract, "Error Handling")."""
+"""Every kind of failure at every call that the module makes (the job contract's "Error Handling")."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_a_denied_call_is_made_once_and_says_who_needs_what(flow: Flow, code: st
     assert f"{flow.call.method} on projects/{PROJECT}/secrets/{secret_id('cls-1')}" in result["msg"]
     assert "an anonymous caller (connection without TLS)" in result["msg"]
     assert f"has secretmanager.{flow.call.permission} in project {PROJECT}" in result["msg"]
-    # Nothing lends an anonymous caller its identity.
+    # An anonymous caller has no service account that the message could name.
     assert result["msg"].endswith("(roles/secretmanager.admin includes it)")
 
 
 @pytest.mark.parametrize("flow", RETAINING, indirect=True)
 @pytest.mark.parametrize("code", ["PERMISSION_DENIED", "UNAUTHENTICATED"])
 def test_a_denied_retention_is_a_warning_that_says_who_needs_what(flow: Flow, code: str) -> None:
-    """The secret holds what it should, and a run that copies it need not wait for old versions."""
+    """The secret has the right content, so a run that copies it need not wait for old versions."""
     fault = flow.fault(code=code)
     result = flow.run()
 
@@ -76,7 +76,7 @@ def test_after_five_tries_it_is_given_up(flow: Flow, code: str, monkeypatch: pyt
     assert result["kind"] == TRANSIENT[code]
     assert code in result["msg"]
     assert "(tried 5 times)" in result["msg"]
-    # The next run, once no claim holds any more, ends where this one should have.
+    # Once no claim is valid any more, the next run reaches the wanted state.
     monkeypatch.setattr(claim, "time", SimpleNamespace(time=lambda: time.time() + 1000))
     flow.module.lab.faults.clear()
     assert not flow.run().get("failed")
@@ -108,7 +108,7 @@ def test_an_add_that_happened_is_found_even_if_every_answer_is_lost(flow: Flow) 
 
 @pytest.mark.parametrize("flow", ["access to compare", "read to restore"], indirect=True)
 def test_an_enabled_version_that_cannot_be_read_is_no_conflict(flow: Flow) -> None:
-    """As with a KMS key that is disabled: beginning again until the time is over would not help."""
+    """For example its KMS key is disabled. Starting again until the time limit would not help."""
     flow.fault(code="FAILED_PRECONDITION")
     result = flow.run(timeout=20)
     assert result["kind"] == "precondition"
@@ -141,7 +141,7 @@ def test_a_refused_add_leaves_no_claim_for_the_next_run_to_wait_for(module: Modu
         module.lab.seed([owned("cls-1", document("one"))])
     module.lab.faults.add("AddSecretVersion", code="PERMISSION_DENIED", times=1)
     assert module.put("two")["kind"] == "permission_denied"
-    # Another run, with a name of its own, and no time to wait.
+    # Another run with its own name and no time to wait.
     assert module.put("two", timeout=5)["actions"] == ["version added"]
 
 
@@ -172,7 +172,7 @@ def test_the_claim_stays_while_an_add_may_still_happen(module: Module, there: bo
         module.lab.seed([owned("cls-1", document("one"))])
     if unseen:
         module.lab.faults.add("AddSecretVersion", code="UNAVAILABLE")
-        # Two are made before the add, to compare.
+        # Two reads for the comparison come before the add.
         module.lab.faults.add("AccessSecretVersion", skip=2 * there, code="PERMISSION_DENIED")
     else:
         module.lab.faults.add("AddSecretVersion", code="DEADLINE_EXCEEDED")
@@ -188,7 +188,7 @@ def test_what_was_not_done_is_not_told(module: Module) -> None:
     assert result["actions"] == []
 
 
-# The LIST that a batch begins with only saves calls: it may fail.
+# The LIST at the beginning of a batch only saves calls, so it may fail.
 
 _BATCH: dict[str, Any] = {
     "project": PROJECT,

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Logging in with google-auth itself: Workload Identity Federation, impersonation, and how both fail."""
+"""Logins with google-auth itself: Workload Identity Federation, impersonation, and their failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OTHER = "pullsecret-other@customer-dev-67890.iam.gserviceaccount.com"
 
 @pytest.fixture(params=TRANSPORTS)
 def module(request: pytest.FixtureRequest, secret_manager: SecretManagerLab) -> Module:
-    """Over what uses google-auth."""
+    """Over the transports that use google-auth."""
     return Module(secret_manager, request.param)
 
 
@@ -40,7 +40,7 @@ def tokens(monkeypatch: pytest.MonkeyPatch) -> Iterator[TokenService]:
         "_IAM_ENDPOINT",
         service.url + "/v1/projects/-/serviceAccounts/{}:generateAccessToken",
     )
-    # google-auth asks Google itself, in a thread beside the call, in which regions an account may be used.
+    # google-auth asks Google, in a thread of its own, in which regions an account may be used.
     monkeypatch.setattr(
         "google.auth._regional_access_boundary_utils._RegionalAccessBoundaryManager.maybe_start_refresh",
         lambda *dummy: None,
@@ -54,12 +54,12 @@ def tokens(monkeypatch: pytest.MonkeyPatch) -> Iterator[TokenService]:
 def secured(
     module: Module, tokens: TokenService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Module]:
-    """The module against the stand-in behind TLS, with credentials that lead to ``tokens``."""
+    """The module against the stand-in behind TLS; its credentials lead to ``tokens``."""
     lab = module.lab
     front = TlsFront(lab.grpc if module.transport == "grpc" else lab.rest.removeprefix("http://"), tmp_path)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(front.authority))
     trusted = grpc.ssl_channel_credentials(root_certificates=front.authority.read_bytes())
-    # What api_core uses for Google's own roots.
+    # api_core uses these as Google's root certificates.
     monkeypatch.setattr(
         grpc,
         "compute_engine_channel_credentials",
@@ -157,7 +157,7 @@ def test_a_denied_call_names_the_service_account(secured: Module) -> None:
 
 @pytest.fixture
 def metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MetadataServer]:
-    """The metadata server, and nothing else that could log in."""
+    """The metadata server as the only way to log in."""
     server = MetadataServer()
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     monkeypatch.delenv("NO_GCE_CHECK", raising=False)
@@ -173,7 +173,7 @@ def metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metada
 def test_a_denied_call_names_the_service_account_of_a_pod_on_gke(
     secured: Module, metadata: MetadataServer, tokens: TokenService
 ) -> None:
-    """The metadata server tells its address with the first token, after the client was made."""
+    """The metadata server returns the account's address with the first token, after the client was made."""
     secured.lab.faults.add("GetSecret", code="PERMISSION_DENIED")
     result = secured.put()
     assert f"as service account {ACCOUNT}" in result["msg"]

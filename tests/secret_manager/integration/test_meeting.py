@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs that meet, runs that are ended or killed, and large batches: nothing twice, nothing lost."""
+"""Concurrent runs, interrupted runs, killed runs and large batches: nothing is done twice or lost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RUNS = 8
 
 
 def _together(module: Module, words: list[str], **arguments: Any) -> list[dict[str, Any]]:
-    """A run for each word, all at once, each with clients and a name of its own."""
+    """Run once for each word, all at the same time, each run with its own clients and name."""
     barrier = threading.Barrier(len(words))
 
     def one(word: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def there(request: pytest.FixtureRequest, module: Module) -> bool:
 
 
 def test_eight_runs_with_one_content_add_one_version(module: Module, there: bool) -> None:
-    # Adds are slow enough for every run to have seen the old content before the first one is done.
+    # Adds are so slow that every run sees the old content before the first add is done.
     module.lab.faults.add("AddSecretVersion", delay=0.2)
     results = _together(module, ["new"] * _RUNS)
 
@@ -126,7 +126,7 @@ def test_the_claim_of_a_run_that_was_killed_expires(module: Module) -> None:
     _claimed(module, base=1, lifetime=1.2)
     result = module.put("new", timeout=20)
     assert result["actions"] == ["version added"]
-    # Said once, however often it is looked at.
+    # Reported once, however often it is read.
     assert [entry["operation"] for entry in result["operations"]] == [
         "wait-for-claim",
         "create-secret-version",
@@ -148,7 +148,7 @@ def test_other_text_is_not_a_claim(module: Module, text: str) -> None:
 def test_an_add_is_not_begun_that_could_outlive_its_claim(
     module: Module, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
-    """The first claim takes so long to write that too little of it is left, so the run writes a longer one."""
+    """Writing the first claim takes so long that too little time is left, so the run writes a longer one."""
     monkeypatch.setattr(claim, "LIFETIME", 1.2)
     monkeypatch.setattr(claim, "MARGIN", 0.2)
     module.lab.faults.add("UpdateSecret" if there else "CreateSecret", delay=0.7, times=1)
@@ -162,11 +162,13 @@ def test_an_add_is_not_begun_that_could_outlive_its_claim(
 def test_an_add_is_given_up_before_its_claim_ends_and_its_late_version_is_found(
     module: Module, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
-    """The service is done after our time for the add and before the claim's end: nobody adds another."""
+    """The service finishes the add after our time limit and before the claim ends; nobody adds another
+    version.
+    """
     monkeypatch.setattr(claim, "LIFETIME", 2.5)
     monkeypatch.setattr(claim, "MARGIN", 1.5)
     module.lab.faults.add("AddSecretVersion", delay=1.4, times=1)
-    # Without a limit of its own the call would last until it is answered, and nothing had to be looked for.
+    # Without a time limit the call would last until the answer, and there would be no late version to find.
     looks = _together(module, ["new"] * 3, api_timeout=60)
     assert not [result["msg"] for result in looks if result.get("failed")]
     assert module.count("AddSecretVersion") == 1
@@ -180,7 +182,7 @@ def test_an_add_that_does_not_happen_in_its_time_is_made_again(
     monkeypatch.setattr(claim, "LIFETIME", 1.0)
     monkeypatch.setattr(claim, "MARGIN", 0.5)
     fault = module.lab.faults.add("AddSecretVersion", delay=600, times=1)
-    # Longer than the claims, which are what ends the call.
+    # Longer than the claims, so only the claim's end can limit the call.
     result = module.put("new", api_timeout=300, timeout=60)
     assert not result.get("failed"), result.get("msg")
     assert fault.hits == 1
@@ -211,7 +213,7 @@ def test_a_run_that_is_killed_at_its_add_is_waited_for_at_most_21_seconds(
     assert module.put("new")["actions"] == ["version added"]
 
 
-# Cut off.
+# Interrupted runs.
 
 _CLUSTERS = [f"cls-{number}" for number in range(1, 25)]
 
@@ -254,10 +256,10 @@ def test_a_terminated_batch_finishes_what_is_begun_and_tells_the_rest(module: Mo
 def test_twenty_kills_lose_nothing_and_do_nothing_twice(
     secret_manager: SecretManagerLab, tmp_path: Path
 ) -> None:
-    # gRPC only: of a REST request that is cut off in its body the stand-in carries out what has come.
+    # Only gRPC: if a REST request is cut off in its body, the stand-in executes what it has received.
     module = Module(secret_manager, "grpc")
     chance = random.Random(20)
-    # Every other cluster has an older content: it gets one version more.
+    # Every other cluster has older content, so it gets one more version.
     for cluster in _CLUSTERS[::2]:
         module.lab.seed([owned(cluster, document("old"))])
     parameters = module.parameters({**_BATCH, "api_timeout": 1.0})
@@ -282,7 +284,7 @@ def test_twenty_kills_lose_nothing_and_do_nothing_twice(
         assert module.holds("new", cluster)
 
 
-# Large.
+# Large batches.
 
 
 @pytest.fixture

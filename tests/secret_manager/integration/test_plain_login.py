@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Workload Identity without google-auth: tokens of the metadata server, over TLS, and how both fail."""
+"""Workload Identity without google-auth: tokens of the metadata server, TLS, and their failures."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_without_a_binding_it_says_so_and_does_not_try_again(
     assert result["kind"] == "permission_denied"
     assert "(the metadata server answered with HTTP 404)" in result["msg"]
     assert "roles/iam.workloadIdentityUser" in result["msg"]
-    # The token's, and its own name for the message.
+    # One request for the token, one for the account's name in the message.
     assert len(metadata.asked) == 2
     assert secured.writes() == 0
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One secret made to hold a docker config: first provisioning, no-op, change, repair, check mode, diff."""
+"""One secret with a docker config: created, unchanged, changed, repaired; check mode and diff."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_second_run_writes_nothing(module: Module) -> None:
     assert second["version"] == "1"
     assert second["digest"] == first["digest"]
     assert module.writes() == 0
-    # The newest version, and that there is none after it.
+    # One call reads the newest version, the other finds that there is no newer one.
     assert module.count("AccessSecretVersion") == 2
 
 
@@ -117,7 +117,7 @@ def test_a_users_label_cannot_take_the_place_of_the_owners(module: Module) -> No
 
 
 def test_a_cluster_is_named_by_its_option_alone(module: Module) -> None:
-    """A label would make the secret another cluster's, past all checks."""
+    """A label would give the secret to another cluster without any check."""
     arguments: dict[str, Any] = {"cluster_id": None, "secret": "shared", "source": {"inline": document()}}
     result = module.one("", labels={"cluster-id": "cls-2"}, **arguments)
     assert result["msg"].startswith("label 'cluster-id' is reserved for this collection")
@@ -235,7 +235,7 @@ def test_an_annotation_that_changes_is_told_and_shown(module: Module, before: di
     old, new = diff["before"].splitlines(), diff["after"].splitlines()
     assert [line for line in old if line not in new] == [f"annotation {k}: {v}" for k, v in before.items()]
     assert [line for line in new if line not in old] == ["annotation ticket: OPS-2"]
-    # Neither others' annotations nor our own marks.
+    # Neither foreign annotations nor our internal ones.
     assert "platform-team" not in json.dumps(diff)
     assert claim.ANNOTATION not in json.dumps(diff)
     assert dict(module.secret().annotations) == {**kept, "ticket": "OPS-2"}
@@ -263,7 +263,7 @@ def test_without_a_change_there_is_no_diff(module: Module) -> None:
     assert "diff" not in module.put(diff=True)
 
 
-# What is in the store may be anything.
+# Arbitrary content in the store.
 
 
 def test_a_disabled_newest_version_is_passed_over(module: Module) -> None:
@@ -275,7 +275,7 @@ def test_a_disabled_newest_version_is_passed_over(module: Module) -> None:
     assert same["version"] == "1"
     assert module.writes() == 0
 
-    # What the disabled one holds is not what consumers get: it is added again.
+    # Consumers do not get the content of the disabled version, so it is added again.
     other = module.put("two")
     assert other["version"] == "3"
     assert module.states() == ["ENABLED", "DISABLED", "ENABLED"]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose a secret is, deletion, invalid documents and options: what is refused before anything is written."""
+"""Ownership, deletion, invalid documents and options: what is rejected before anything is written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FOREIGN = {
 
 @pytest.fixture(params=list(_FOREIGN))
 def foreign(request: pytest.FixtureRequest, module: Module) -> str:
-    """A secret of somebody else in the place of cls-1's; how a message puts it."""
+    """A secret with another owner under the name of cls-1's; the words that a message uses for the owner."""
     labels, words = _FOREIGN[request.param]
     module.lab.seed([owned("cls-1", document("theirs"), labels=labels)])
     return words
@@ -40,7 +40,7 @@ _ARGUMENTS: list[dict[str, Any]] = [
 
 
 def _batch(first: dict[str, Any]) -> list[dict[str, Any]]:
-    """The target among others, so that metadata is read with one LIST."""
+    """The target among others, so that one LIST reads the metadata of all."""
     others = [
         {"cluster_id": f"cls-{number}", "source": {"inline": document()}, "project": PROJECT}
         for number in (2, 3)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a secret is kept is chosen once: another wish is told, and changes nothing."""
+"""Replication is chosen when a secret is created. A later difference is reported and changes nothing."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_order_of_locations_means_nothing(module: Module) -> None:
 def test_it_is_told_once_and_in_a_batch_as_well(module: Module) -> None:
     module.put("old", replication="user_managed", locations=["europe-west1"])
     automatic: dict[str, Any] = {"replication": "automatic"}
-    # A conflict makes the run begin again.
+    # A conflict makes the run start again.
     module.lab.faults.add("UpdateSecret", code="FAILED_PRECONDITION", times=1)
     assert len(module.put("new", **automatic)["warnings"]) == 1
     targets = [{"cluster_id": f"cls-{number}"} for number in (1, 2, 3)]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Secret Manager would refuse is refused before it is asked, so that check mode tells it too."""
+"""The module rejects what Secret Manager would reject, before any call, so that check mode shows it too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CASES: list[tuple[dict[str, Any], bool]] = [
             ({"k": ""}, True),
             ({"k" * 63: "v" * 63}, True),
             ({"k-_9": "9a_b-1"}, True),
-            # Five are ours.
+            # Five more are ours.
             ({f"k{number}": "v" for number in range(59)}, True),
             ({f"k{number}": "v" for number in range(60)}, False),
             ({"": "v"}, False),
@@ -88,7 +88,7 @@ CASES: list[tuple[dict[str, Any], bool]] = [
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Any]:
-    """The library's own client of a stand-in."""
+    """Google's client library, connected to a stand-in."""
     with SecretManagerLab() as lab:
         yield lab_client("grpc", lab.grpc, lab.rest)
 
@@ -98,7 +98,7 @@ def _encrypted(key: str | None) -> dict[str, Any]:
 
 
 def _request(options: dict[str, Any]) -> dict[str, Any]:
-    """The secret as the service would get it, with what is ours in it."""
+    """The secret as the service gets it, including our own labels and annotations."""
     if "locations" in options:
         keys = options["location_kms_keys"]
         replicas = [{"location": place, **_encrypted(keys.get(place))} for place in options["locations"]]
@@ -116,7 +116,7 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
 def test_ours_are_the_services_rules(
     module: Module, service: Any, options: dict[str, Any], right: bool
 ) -> None:
-    """Asked of the service itself, and of the module."""
+    """The module and the service must agree."""
     try:
         name = f"s-{uuid.uuid4()}"
         service.create_secret(parent=f"projects/{PROJECT}", secret_id=name, secret=_request(options))

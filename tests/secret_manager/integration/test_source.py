@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading a docker config from Secret Manager: which version, and with how many calls."""
+"""Reading a docker config from Secret Manager: which version is read, and in how many calls."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of a call that is not answered in time, and of a wait that would pass the limit."""
+"""Calls that are not answered in time, and waits that would exceed the time limit."""
 
 from __future__ import annotations
 

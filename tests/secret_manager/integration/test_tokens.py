@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Access tokens: got once, within a call's time, and whose credentials have google-auth's shape."""
+"""Access tokens are fetched once, within a call's time limit, and have the shape of google-auth's
+credentials.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.goo
 from tests.stand_ins.tcp_server import dripping, serving
 from tests.support.login import ACCESS, MetadataServer, TokenService
 
-# No byte is late, and the whole is.
+# Every byte comes in time, but all of them take too long.
 _LIMIT, _MUCH = 0.5, 10.0
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 
 
 class Credentials:
-    """Become valid when they are refreshed, which takes until ``go``."""
+    """Credentials that become valid after a refresh, which lasts until ``go`` is set."""
 
     def __init__(self) -> None:
         self.valid = False
@@ -99,7 +101,7 @@ def test_all_requests_for_a_token_have_one_end(begin: bytes) -> None:
             with pytest.raises(NoToken, match="no answer in time"):
                 request(f"http://{server.address}/token")
         assert time.monotonic() - start < _MUCH / 2
-        # For the second there was no time left.
+        # No time was left for the second request.
         assert server.connections == 1
 
 

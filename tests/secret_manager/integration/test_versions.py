@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Old versions: what retention does to them, and going back to one."""
+"""Old versions: retention and restoring."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DAY = 86_400
 
 
 def _age(module: Module, *days: float) -> None:
-    """Make the versions, oldest first, this many days old."""
+    """Set the versions' ages in days, oldest first."""
     record = module.lab.store.find(PROJECT, secret_id("cls-1"))
     assert record is not None
     now = module.lab.store.now()
@@ -80,7 +80,7 @@ def test_disable_false_leaves_them_enabled(module: Module) -> None:
 
 
 def _only(one: str, other: str) -> set[str]:
-    """The lines of one side of a diff that are not on the other."""
+    """The lines that only one side of a diff has."""
     return set(one.splitlines()) - set(other.splitlines())
 
 
@@ -91,7 +91,7 @@ def test_disabled_ones_are_destroyed_once_they_are_out_of_use_for_long_enough(
     states = ["DISABLED", "DISABLED", "DISABLED", "ENABLED", "ENABLED"]
     versions = [{"data": word, "state": state} for word, state in zip(_words(5), states, strict=True)]
     module.lab.seed([owned("cls-1", versions=versions)])
-    # Version 2 was in use until 3 came, 6 days ago; version 1 until 2 came, 20 days ago.
+    # Version 2 was in use until 3 was added 6 days ago, and version 1 until 2 was added 20 days ago.
     _age(module, 30, 20, 6, 3, 1)
     result = module.put("5", retention={"keep": 1, "destroy_after": 7 * _DAY}, check=check, diff=True)
 
@@ -116,7 +116,7 @@ def test_an_enabled_version_is_never_destroyed_at_once(module: Module) -> None:
 
 
 def test_who_may_not_disable_is_warned_and_does_what_is_left(module: Module) -> None:
-    """One call and one warning, however many versions there are; another verb may still be allowed."""
+    """One call and one warning, however many versions there are. Other actions may still be allowed."""
     states = ["DISABLED", "ENABLED", "ENABLED", "ENABLED"]
     versions = [{"data": word, "state": state} for word, state in zip(_words(4), states, strict=True)]
     module.lab.seed([owned("cls-1", versions=versions)])
@@ -132,7 +132,7 @@ def test_who_may_not_disable_is_warned_and_does_what_is_left(module: Module) -> 
     assert module.states() == ["DESTROYED", "ENABLED", "ENABLED", "ENABLED", "ENABLED"]
 
 
-# Going back.
+# Restoring.
 
 
 def test_an_enabled_version_is_restored_as_a_new_one(module: Module) -> None:
@@ -233,7 +233,7 @@ _LEFT = "hyperfleet-restoring"
 
 
 def _left(module: Module, version: str = "1", *states: str) -> None:
-    """What a restore leaves that is killed after it has enabled its version."""
+    """The state after a restore was killed just after it had enabled its version."""
     versions = [
         {"data": document(word), "state": state}
         for word, state in zip(("one", "two"), states or ("ENABLED", "ENABLED"), strict=True)
@@ -306,7 +306,7 @@ def test_who_may_not_disable_says_so_and_does_the_rest(module: Module) -> None:
 
 
 def test_a_version_that_is_disabled_while_it_is_read_is_enabled_again(module: Module) -> None:
-    """Another run has found the mark, and takes the run that made it for killed."""
+    """Another run finds the mark and assumes that the run that wrote it was killed."""
     versions = [{"data": document("one"), "state": "DISABLED"}, {"data": document("two")}]
     module.lab.seed([owned("cls-1", versions=versions)])
     fault = module.lab.faults.add("AccessSecretVersion", resource="*/versions/1", delay=0.5, times=1)
@@ -325,14 +325,14 @@ def test_a_version_that_is_disabled_while_it_is_read_is_enabled_again(module: Mo
 def test_wherever_a_restore_is_killed_the_next_run_is_right(
     again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed after each of its calls in turn, until there is no further one."""
+    """The restore is killed after each of its calls in turn."""
     real = time.time
     monkeypatch.setattr(claim, "time", SimpleNamespace(time=lambda: real() + 30))
     arguments = {"cluster_id": "cls-1", "project": PROJECT, "restore_version": "1"}
     left_enabled = 0
     for number in itertools.count():
         with SecretManagerLab() as lab:
-            # gRPC only: of a REST request that is cut off the stand-in carries out what has come.
+            # Only gRPC: if a REST request is cut off, the stand-in executes what it has received.
             module = Module(lab, "grpc")
             versions = [{"data": document("one"), "state": "DISABLED"}, {"data": document("two")}]
             lab.seed([owned("cls-1", versions=versions)])

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whom a refusal of Secret Manager names, and which binding is to be checked, with google-auth's credentials."""
+"""The caller and the IAM binding that a permission error names, with google-auth's credentials."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _refusal(credentials: Any, **connection: Any) -> str:
     ],
 )
 def test_where_no_binding_is_needed_none_is_named(credentials: Any, connection: Any, who: str) -> None:
-    """Somebody at a laptop has no Kubernetes service account."""
+    """A user at a laptop has no Kubernetes service account."""
     assert _refusal(credentials, **connection) == (
         f"PERMISSION_DENIED: GetSecret on projects/p-1/secrets/s as {who}; check that {who} has "
         "secretmanager.secrets.get in project p-1 (roles/secretmanager.admin includes it)"
@@ -80,7 +80,7 @@ def test_workload_identity_has_the_pods_binding_checked() -> None:
         "Kubernetes service account of the pod, if this runs in one, has roles/iam.workloadIdentityUser on "
     )
     assert _refusal(_pool()).endswith(f"; check also that the {ending}{ACCOUNT}")
-    # Not known before the first token.
+    # The account is unknown before the first token.
     unknown = compute_engine.Credentials()
     assert _refusal(unknown).endswith(f"{ending}the Google service account")
 
@@ -100,7 +100,7 @@ def test_a_kubernetes_account_without_a_google_one_is_no_service_account() -> No
 
 
 def test_without_a_token_no_permission_is_asked_for() -> None:
-    """Secret Manager's permissions count only for a caller who has a token."""
+    """Without a token Secret Manager checks no permission."""
 
     def refusal(credentials: Any) -> str:
         caller = CallerIdentity(credentials, GoogleConnection())

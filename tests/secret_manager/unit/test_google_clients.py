@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How many of Google's clients a connection to Secret Manager has."""
+"""The number of Google clients of one connection to Secret Manager."""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A new store is a module in ``places/`` and a line in the table of sources; every workflow has it then."""
+"""A new secret store needs a module in ``places/`` and a line in the table of sources; every workflow has it
+then.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from tests.support.kubernetes.world import Api
 from tests.tools.env import ROOT
 
 UTILS = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils"
-# The only file that changes: the lines after which one is added, and that line.
+# The only file that changes: the line before the new one, and the new line.
 TABLE = "places/sources.py"
 IMPORTED = ("from .local import EnvSource, FileSource, InlineSource\n", "from .made_up import MadeUpStore\n")
 LISTED = {
@@ -124,7 +126,7 @@ WAYS = {
         assert wanted.target().name == "projects/customer-1/secrets/s"
     """,
 }
-# With the store as the one that clusters are stored in.
+# Clusters are stored in the new store.
 CLUSTERS = {
     "a cluster is checked": """
         assert cluster_store() is MadeUpStore
@@ -162,7 +164,9 @@ def api() -> Iterator[Api]:
 
 @pytest.fixture(scope="module", params=LISTED)
 def tree(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory for PYTHONPATH with the collection's plugins and the store, listed after Google's or before."""
+    """A directory for PYTHONPATH with the collection's plugins and the store, listed before or after
+    Google's.
+    """
     top = tmp_path_factory.mktemp(request.param)
     plugins = top / "ansible_collections" / "hyperfleet" / "pull_secret" / "plugins"
     shutil.copytree(ROOT / "plugins", plugins, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading ahead: which groups are listed, and what is known after it."""
+"""Listing a group before its targets are handled: which groups are listed, and what is known then."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run
 
 
 class Initials(Listing[str, str, str, str]):
-    """Words as targets: the first letter is the group, the rest the name."""
+    """Words as targets: the first letter is the group, the rest is the name."""
 
     def __init__(self, there: list[str], error: PullSecretError | None = None, after: int = 0) -> None:
         super().__init__(RunSettings(concurrency=2))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sources on the machine itself: the task, a file, an environment variable."""
+"""Local sources: the task itself, a file, an environment variable."""
 
 from __future__ import annotations
 

@@ -110,7 +110,9 @@ def test_a_reference_that_can_name_nothing_is_refused_by_its_option(
 @pytest.mark.hardening(4)
 @pytest.mark.parametrize(("source", "option"), WRONG_REFERENCES)
 def test_an_optional_layer_is_not_left_out_for_a_wrong_reference(source: dict[str, Any], option: str) -> None:
-    """What it names is not absent: it names nothing. Known before the first layer is read."""
+    """A wrong reference does not mean that the layer is absent. It is rejected before the first layer is
+    read.
+    """
     layers = [
         {"name": "first", "source": {"file": "/nonexistent/first"}},
         {"name": "second", "source": source, "optional": True},
@@ -247,7 +249,7 @@ def test_layers_keep_their_order_and_tell_conflicts() -> None:
 
 
 def test_an_optional_layer_that_is_unreachable_is_not_left_out() -> None:
-    """Missing and invalid are its owner's will; a place that does not answer is not."""
+    """Missing and invalid may be intended by its owner; unreachable is not."""
     down = {"hyperfleet": {"cluster_id": "cls-1"}}
     layers = [layer("one", CONFIG), {"name": "two", "source": down, "optional": True}]
     settings = RunSettings(
@@ -261,7 +263,7 @@ def test_an_optional_layer_that_is_unreachable_is_not_left_out() -> None:
 
 @pytest.mark.parametrize("nothing", ["", " \n", "{}", '{"auths": {}}', '{"auths": null}', "null", {}])
 def test_an_empty_layer_leaves_the_others(nothing: Any) -> None:
-    """Whichever it is: nothing was added, or there is nothing yet to add to."""
+    """This holds for either layer: nothing was added, or there is nothing to add to yet."""
     for layers in (
         [layer("one", CONFIG), layer("two", nothing)],
         [layer("two", nothing), layer("one", CONFIG)],
@@ -312,7 +314,7 @@ def test_a_policy_may_name_a_layer_that_is_left_out() -> None:
     ],
 )
 def test_a_mistake_of_the_task_is_no_document_s(wrong: dict[str, Any], said: str) -> None:
-    """And it is found before anything is read."""
+    """It is found before anything is read."""
     seen: list[bytes] = []
     with pytest.raises(ConfigurationError, match=said):
         read({"layers": [layer("one", "{"), layer("two", CONFIG)], **wrong}, seen)

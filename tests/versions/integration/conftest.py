@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The world of the tests about versions."""
+"""Fixtures of the tests about versions."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ from tests.versions.integration.world import World
 
 @pytest.fixture
 def world(secret_manager: SecretManagerLab, kubernetes: KubernetesLab, tmp_path: Path) -> World:
-    """Stand-ins of the test's own."""
+    """Stand-ins for this test only."""
     return World(secret_manager, kubernetes, tmp_path)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Secret Manager answers what was there a minute ago, but for versions by their number."""
+"""Secret Manager returns stale data from a minute ago, except for versions read by number."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_newest_version_is_disabled(world: World, way: str) -> None:
 
 
 def test_retention_leaves_the_version_in_use(world: World, clock: Clock) -> None:
-    """The list still says that the newest version is enabled, so that one older version would be too many."""
+    """The list still shows the newest version as enabled, so one older version too many would be removed."""
     for word in ("a", "b"):
         assert world.put("playbook", word).failure is None
     clock.pass_lateness()
@@ -168,14 +168,14 @@ def test_two_runs_at_once(
 def test_an_add_is_not_made_twice_though_the_list_stays_old(
     world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Metadata are fresh and lists are not: a run sees a claim that is over, and does not see its version."""
+    """Metadata are fresh and lists are not: a run sees that a claim has ended, but not the claim's version."""
     world.manager.faults.clear()
     world.manager.faults.add("ListSecretVersions", late=LATE_SECONDS)
     world.manager.faults.add("AccessSecretVersion", late=LATE_SECONDS)
     clock.step = 0
     assert world.put("job", "a").failure is None
     for number, (word, _run) in enumerate(itertools.product(["b", "c"], range(2)), start=1):
-        # Every claim is over.
+        # Every claim has ended.
         later = SimpleNamespace(time=lambda seconds=60 * number: time.time() + seconds)
         monkeypatch.setattr(claim, "time", later)
         assert world.put("job", word).failure is None

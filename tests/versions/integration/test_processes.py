@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Two runs with different pull secrets, each a process of its own: the playbook, the Job's program."""
+"""Two runs with different pull secrets, each in its own process: the playbook and the Job's program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Started:
         self._process = process
 
     def wait(self) -> tuple[int, str]:
-        """Its exit code, and all that it said."""
+        """The exit code and the whole output."""
         if isinstance(self._process, Running):
             finished = self._process.wait()
             return finished.code, finished.output

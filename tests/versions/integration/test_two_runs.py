@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Two runs with different pull secrets: an overtaken run does not put the older version back."""
+"""Two runs with different pull secrets: the overtaken run does not restore the older version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.late import at_once_and_late
 from tests.versions.integration.world import SECRET, WAYS, Hold, World
 
 MIXES = list(itertools.combinations_with_replacement(WAYS, 2))
-# The call of the overtaken run before which the other one does all of its work.
+# The call of the overtaken run before which the other run does all of its work.
 READ, WRITE = "get", "write"
 
 
@@ -57,7 +57,7 @@ def test_a_run_that_is_overtaken_leaves_the_newer_version(
     newest = rf"(?i)version {last} of .*\bis newer than version {last - 1} of this run"
     assert re.search(newest, older.result().said)
     assert "is newer than" not in newer.said
-    # Nothing is left for another run.
+    # Nothing is left to do for another run.
     assert not world.put(other, "newer").changed
 
 
@@ -104,7 +104,7 @@ def test_a_run_whose_version_was_retired_meanwhile_leaves_the_newer_one(
 
 
 def _delay(world: World, chance: random.Random) -> None:
-    """Let some calls of either run wait, so that their order is another one in each round."""
+    """Delay some calls of both runs at random, so that their order differs in each round."""
     for _rule in range(3):
         method = chance.choice(["AccessSecretVersion", "AddSecretVersion", "UpdateSecret", "GetSecret"])
         skip, delay = chance.randint(0, 3), chance.choice([0.001, 0.01, 0.03])

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which versions go: a decision over numbers, states and times."""
+"""The versions that retention removes, decided from numbers, states and times."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _versions(states: str, step: float = 10.0) -> list[VersionState]:
         ("eee", Retention(3), []),
         ("eee", Retention(1), [(2, "disable"), (1, "disable")]),
         ("eee", Retention(1, disable=False), []),
-        # Disabled ones do not count as kept, and newer ones than those kept are left alone.
+        # Disabled versions do not count as kept; versions newer than the kept ones are left alone.
         ("eded", Retention(1), [(1, "disable")]),
         ("eded", Retention(2, destroy_after=0), []),
         ("deed", Retention(2, destroy_after=0), [(1, "destroy")]),
         ("xxe", Retention(1, destroy_after=0), []),
-        # Without an enabled version nothing is certain.
+        # Without an enabled version no version is known to be unused.
         ("ddd", Retention(1, destroy_after=0), []),
-        # The successor of 1 came at 20, that of 2 at 30: at 100, 75 seconds are over for 1 only.
+        # 1 was superseded at 20 and 2 at 30. At 100 the 75 seconds have passed only for 1.
         ("dde", Retention(1, destroy_after=75), [(1, "destroy")]),
         ("dde", Retention(1, destroy_after=81), []),
         ("dde", Retention(1), []),

@@ -28,7 +28,7 @@ SECRET = "projects/p-1/secrets/s"
         (StoredVersion(SECRET, 7), StoredVersion(SECRET, 7), False),
         (StoredVersion(SECRET, 7), StoredVersion("projects/p-2/secrets/s", 6), False),
         (StoredVersion(SECRET, 7), StoredVersion("projects/p-1/secrets/t", 6), False),
-        # Documented: all runs spell the project in the same way.
+        # Documented: all runs must name the project in the same way.
         (StoredVersion("projects/123456789012/secrets/s", 7), StoredVersion(SECRET, 6), False),
         (None, StoredVersion(SECRET, 6), False),
         (StoredVersion(SECRET, 7), None, False),

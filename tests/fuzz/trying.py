@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import re
@@ -152,6 +153,8 @@ def _forked(work: Callable[[], None]) -> int:
     try:
         # A killed run leaves no processes.
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # Collecting the parent's gRPC objects in a child that was forked ends it by a signal.
+        gc.freeze()
         work()
     except BaseException:  # noqa: BLE001 - nothing of this may go on in the parent's code
         traceback.print_exc()

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import os
@@ -40,6 +41,8 @@ def write(dest: Path, config: Any) -> dict[str, Any]:
 
 
 def write_for_ever(dest: str) -> None:
+    # Collecting the parent's gRPC objects in a child that was forked ends it by a signal.
+    gc.freeze()
     while True:
         for config in CONFIGS:
             write(Path(dest), config)

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""No form of a docker config shows anywhere: canaries, watchers and the cases they watch."""
+"""Tests that no form of a docker config is shown anywhere. They use canaries and watched runs."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Documents that are right and documents that are wrong, each full of its canary."""
+"""Valid and invalid documents that contain a canary's secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Maker = Callable[[Canary], bytes]
 
 
 def _with(change: Callable[[Canary, dict[str, Any]], Any]) -> _Maker:
-    """The canary's document after a change of its ``auths``."""
+    """Make the canary's document with changed ``auths``."""
 
     def made(canary: Canary) -> bytes:
         document = canary.document
@@ -30,17 +30,17 @@ def _with(change: Callable[[Canary, dict[str, Any]], Any]) -> _Maker:
 
 
 def _entry(value: Callable[[Entry], Any]) -> _Maker:
-    """The first registry's entry replaced by what is made of it."""
+    """Make the document with another value for the first registry's entry."""
     return _with(lambda canary, auths: auths.update({"r0.example": value(canary.entries[0])}))
 
 
 def _auth(text: Callable[[Entry], str]) -> _Maker:
-    """The first registry's entry with this text encoded."""
+    """Make the document with this text, encoded, as the first registry's ``auth``."""
     return _entry(lambda entry: {"auth": _encoded(text(entry))})
 
 
 def _key(key: Callable[[Entry], str]) -> _Maker:
-    """One more registry, whose name is made of the first entry."""
+    """Make the document with an additional registry, whose name is made from the first entry."""
     return _with(
         lambda canary, auths: auths.update({key(canary.entries[0]): {"auth": canary.entries[0].auth}})
     )

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Ansible prints of variables before a module runs, and how to avoid it, as the page *Secrecy* says.
+"""The parts of variables that Ansible prints before a module runs, and the remedies of the page *Secrecy*.
 
-No module can prevent it. Where a test says that something shows, a newer ansible-core may have mended it.
+No module can prevent this output. If a test fails because a secret is not shown, ansible-core may have been fixed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _merge(name: str, options: Any, **more: Any) -> dict[str, Any]:
 
 
 def _play(watcher: Watcher, tasks: list[dict[str, Any]], variables: str) -> Recording:
-    """With variables of a YAML file that its user wrote."""
+    """Run the tasks with variables from a YAML file as users write them."""
     path = watcher.inputs / "secrets.yml"
     path.write_text(variables)
     password = watcher.inputs / "vault-password"
@@ -58,7 +58,7 @@ def _vaulted(text: str) -> str:
 def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     watcher: Watcher, labs: Labs, how: str
 ) -> None:
-    """Its templates are right. Were one undefined, nothing of ours would run, and 2.18 would print it."""
+    """The templates are right here. If one were undefined, 2.18 would print it before the collection runs."""
     world = World(watcher, labs)
     text = world.canary(f"{how}, beside a template").text
     document = _vaulted(text) if how == "vaulted" else json.dumps(json.dumps(json.loads(text)))
@@ -71,7 +71,7 @@ def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     result = recording.results["refused"]
     assert result["failed"]
     assert ("targets: this variable contains both a secret and a template" in result["msg"]) == _IS_OLD
-    # What is refused is not begun.
+    # A refused task writes nothing.
     assert (watcher.dest / "one.json").exists() != _IS_OLD
     leaks = [leak for leak in world.leaks(recording) if not (_IS_OLD and leak.name.endswith(".xml"))]
     assert leaks == [], as_lines(leaks)
@@ -80,7 +80,7 @@ def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
 @pytest.mark.hardening(9)
 @pytest.mark.exhaustive
 def test_the_remedies_of_2_18(watcher: Watcher, labs: Labs) -> None:
-    """A variable of the document's own, a reference, or no_log: nothing shows, whatever is undefined."""
+    """A separate variable for the document, a reference, or no_log hide it, even with undefined templates."""
     world = World(watcher, labs)
     canary = world.canary("a variable of its own")
     document = watcher.inputs / "document.json"
@@ -116,7 +116,7 @@ def _shows(world: World, recording: Recording, name: str) -> bool:
 @pytest.mark.hardening(9)
 @pytest.mark.exhaustive
 def test_an_undefined_template_prints_its_variable_with_2_18(watcher: Watcher, labs: Labs) -> None:
-    """Nothing of ours runs. Newer versions print the template's line of a YAML file and the two before."""
+    """The collection does not run. Newer versions print the template's line in the file and two lines before."""
     world = World(watcher, labs)
     canaries = {name: world.canary(name) for name in ("far", "near", "end", "vault", "loop")}
     end = f"{'x' * 120} {canaries['end'].entries[0].token}"
@@ -139,7 +139,7 @@ def test_an_undefined_template_prints_its_variable_with_2_18(watcher: Watcher, l
     assert {name: _shows(world, recording, canary.name) for name, canary in canaries.items()} == {
         "far": _IS_OLD,
         "near": True,
-        # A quotation has the first 120 characters of a line.
+        # Ansible quotes the first 120 characters of a line.
         "end": _IS_OLD,
         "vault": _IS_OLD,
         "loop": _IS_OLD,
@@ -152,7 +152,7 @@ def _short(canary: Canary) -> str:
 
 @pytest.mark.hardening(10)
 def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> None:
-    """Ansible prints its line; the remedies are !unsafe, an encrypted file, and a reference."""
+    """Ansible prints the password's line. The remedies are !unsafe, an encrypted file, and a reference."""
     world = World(watcher, labs)
     canaries = {name: world.canary(name) for name in ("braces", "no_log", "unsafe", "reference")}
     documents = {name: _with_braces(canary) for name, canary in canaries.items()}
@@ -175,7 +175,7 @@ def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> N
     assert {path.name for path in dest.iterdir()} == {"unsafe", "reference"}
     assert {name: _shows(world, recording, name) for name in canaries} == {
         "braces": True,
-        # Newer versions print the lines of an error whose result no_log hides.
+        # Newer versions print the file's lines in an error, even if no_log hides the result.
         "no_log": not _IS_OLD,
         "unsafe": False,
         "reference": False,
@@ -185,7 +185,7 @@ def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> N
 @pytest.mark.hardening(10)
 @pytest.mark.exhaustive
 def test_a_file_that_is_encrypted_as_a_whole_is_not_quoted(watcher: Watcher, labs: Labs) -> None:
-    """But by ansible-core 2.18, which quotes values and not files; Jinja's own error may quote a part."""
+    """The exception is ansible-core 2.18, which quotes values and not files. Jinja's error may quote a part."""
     world = World(watcher, labs)
     braces, near, number = (world.canary(name) for name in ("braces", "near", "number"))
     variables = (
@@ -205,14 +205,14 @@ def test_a_file_that_is_encrypted_as_a_whole_is_not_quoted(watcher: Watcher, lab
 
 
 def _with_braces(canary: Canary, first: str = "a") -> str:
-    """A short document, since a quotation has the first 120 characters of a line.
+    """Return a short document, because Ansible quotes the first 120 characters of a line.
 
-    A letter comes first: Jinja's error quotes a name that follows a number, as in ``{{5name``.
+    The text in braces begins with a letter, because Jinja's error quotes a name after a number, as in ``{{5name``.
     """
     password = "{{" + first + canary.entries[0].token
     return json.dumps({"auths": {"q": {"username": "u", "password": password}}}, separators=(",", ":"))
 
 
 def _quoted(text: str) -> str:
-    """As a YAML text in single quotes."""
+    """Return a YAML string in single quotes."""
     return "'" + text.replace("'", "''") + "'"

@@ -138,7 +138,7 @@ def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool
 @pytest.mark.hardening(9)
 @pytest.mark.exhaustive
 def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None:
-    """Items that no module of ours gets, and the variable in which the result is registered."""
+    """Items that no module of the collection receives, and the variable in which the result is registered."""
     world = World(watcher, labs)
     canaries = {name: world.canary(name) for name in ("skipped", "undefined", "registered")}
     variables = {name: [{"name": name, "text": canary.text}] for name, canary in canaries.items()}

@@ -52,7 +52,7 @@ def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
         sources[f"b{index}"] = world.source("file", canary)
         reference = f"{{{{ sources.b{index} }}}}"
         made = _tasks(world, labs, f"b{index}", reference, environment={"CANARY_BUG": bug})
-        # A task with an environment is done in a module process.
+        # A task with an environment runs in a module process.
         tasks.append(_caller(bug, made))
     recording = watcher.play(tasks, {"sources": sources}, options=["-vvv"], module_process=True)
     failed = [name for name, result in recording.results.items() if result.get("failed")]
@@ -82,7 +82,7 @@ def _caller(bug: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.exhaustive
 def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
-    """The servers' messages quote what they were sent; ours do not quote the servers then."""
+    """The servers' messages quote the requests. The collection's messages do not include such quotations."""
     world = World(watcher, labs)
     canary = world.canary("faults")
     other = world.canary("faults, from Kubernetes")
@@ -119,7 +119,7 @@ def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
     ids="-".join,
 )
 def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str]) -> None:
-    """Debug output, other callbacks, and connections that write arguments to files."""
+    """Runs with debug output, other callbacks, and connections that write arguments to files."""
     world = World(watcher, labs)
     tasks, sources = [], {}
     for kind in ("inline", "mapping", "file", "gcp"):
@@ -134,7 +134,7 @@ def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str])
         {"sources": sources},
         options=["-vvvv", "--diff"],
         settings=settings,
-        # How arguments reach a module is a question only where there is one.
+        # These settings only matter for a module process.
         module_process="ANSIBLE_PIPELINING" in settings or "ANSIBLE_KEEP_REMOTE_FILES" in settings,
     )
     results = recording.results

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hosted clusters: no form of either secret, nor of a kubeconfig from a Secret, in what a run shows.
+"""Hosted clusters: a run shows no form of either secret, or of a kubeconfig from a Secret.
 
-That includes what the tenant is told in their own cluster.
+This includes the messages for the tenant in the hosted cluster.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DIGITS = 48
 
 
 class World:
-    """A management cluster that is its own hosted cluster; each cluster has two namespaces."""
+    """A management cluster that is also the hosted clusters; each of them has two namespaces."""
 
     def __init__(self, lab: KubernetesLab, watcher: Watcher) -> None:
         self.lab, self.watcher = lab, watcher
@@ -59,7 +59,7 @@ class World:
         self.post(f"/api/v1/namespaces/{namespace}/secrets", body)
 
     def cluster(self, original: bytes, additional: bytes) -> dict[str, Any]:
-        """A hosted cluster with these two secrets; its target."""
+        """Create a hosted cluster with these two secrets; return its target."""
         name = f"cls-{len(self.targets)}"
         for namespace in (f"clusters-{name}", f"hosted-{name}"):
             self.post("/api/v1/namespaces", {"metadata": {"name": namespace}})
@@ -81,7 +81,7 @@ class World:
         return self.targets[-1]
 
     def told(self) -> Iterator[Evidence]:
-        """What others than those who may read Secrets see of the cluster."""
+        """Yield everything in the cluster that users without access to Secrets can read."""
         store = self.lab.store
         for plural, resource in RESOURCES.items():
             for entry in store.entries(resource, None):
@@ -106,7 +106,7 @@ def world(watcher: Watcher) -> Iterator[World]:
 def test_hosted_clusters_show_nothing_of_their_secrets(
     world: World, watcher: Watcher, module_process: bool
 ) -> None:
-    """Merged, rotated, invalid and mended; the original invalid; an invalid kubeconfig; all removed."""
+    """Runs that merge, rotate, meet invalid documents and corrected ones, or an invalid kubeconfig, and remove."""
     first = [world.canary(f"additional {number}") for number in range(2)]
     for canary in first:
         world.cluster(world.canary("original").text.encode(), canary.text.encode())

@@ -33,7 +33,7 @@ _BASE = {
     "kubelet_auth_sync": {"path": "/nowhere/config.json", "restart": "never"},
     "hosted_cluster_pull_secret": {"cluster_id": "cls-1", "control_plane_namespace": MANAGED},
 }
-# In these the options that many modules share are tried as well.
+# Modules for which the test also tries the options that many modules share.
 _WHOLE = ("gcp_pull_secret", "pull_secret_info", "kubelet_auth_sync")
 
 

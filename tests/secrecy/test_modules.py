@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every module, source and outcome: no form of a docker config in what a run shows.
+"""All modules, sources and outcomes: a run shows no form of a docker config.
 
-Many documents are the targets of one task; the first run creates, the second changes nothing, then rotation.
+The documents are the targets of one task. The first run creates, the second changes nothing, the third rotates.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.secrecy.labs import Labs
 _MODULES = ("gcp_pull_secret", "k8s_pull_secret", "dockerconfig_merge")
 _SOURCES = ("inline", "mapping", "file", "field", "env", "kubernetes", "gcp", "hyperfleet")
 _ALL = [(module, process) for module in _MODULES for process in (False, True)]
-# Those that every source is tried with; a file and inline text get all.
+# Invalid documents for every source. Files and inline text are tried with all documents.
 _SOME = ("truncated", "bad base64", "entry is a string")
 
 
@@ -30,7 +30,9 @@ _SOME = ("truncated", "bad base64", "entry is a string")
 def test_valid_documents_show_nowhere(
     watcher: Watcher, labs: Labs, module: str, module_process: bool
 ) -> None:
-    """Created, unchanged, rotated, in check mode, with a diff; from every source, merged, in a loop."""
+    """Tasks that create, change nothing or rotate, in check mode, with a diff, from every source, merged or
+    in a loop.
+    """
     world = World(watcher, labs)
     first: list[dict[str, Any]] = []
     second: list[dict[str, Any]] = []
@@ -82,7 +84,7 @@ def test_valid_documents_show_nowhere(
         settings={**world.environment, "CANARY_JOURNAL": "1"},
         module_process=module_process,
     )
-    # Ansible starts a module with a shell.
+    # Ansible starts a module process with a shell.
     started = [item.data for item in recording.evidence if item.kind == "argv"]
     assert any(b"&& sleep 0" in arguments for arguments in started) == module_process
     results = recording.results
@@ -97,7 +99,7 @@ def test_valid_documents_show_nowhere(
 def test_invalid_documents_show_nowhere(
     watcher: Watcher, labs: Labs, module: str, module_process: bool
 ) -> None:
-    """Each target fails by itself; its message, the summary's and every log hold names only."""
+    """Each target fails separately. Its message, the summary and all logs contain only names."""
     world = World(watcher, labs)
     targets: list[dict[str, Any]] = []
     for kind in _SOURCES:

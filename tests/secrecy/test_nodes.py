@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A node's file is the only thing that shows what is put into it; and its backup, to root."""
+"""Only a node's file, and its backup for root, contain the secrets."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tests.support.secrecy.needles import Evidence
 
 _MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"
 _SOURCES = ("inline", "mapping", "file", "field", "env", "kubernetes", "gcp", "hyperfleet")
-# Where nothing is to be done it is of no account where the document was read from.
+# A run without a change does not depend on the source, so two sources are enough.
 _AGAIN = ("inline", "gcp")
-# A kubelet that comes up with the file of before only.
+# A kubelet that only starts with the previous file.
 _SYSTEMCTL = """#!/bin/sh
 count=$(cat {count} 2>/dev/null || echo 0)
 case $1 in
@@ -38,7 +38,7 @@ esac
 
 
 def _systemctl(directory: Path, ledger: Path) -> str:
-    """A PATH with that one in it."""
+    """Return a PATH with this systemctl."""
     directory.mkdir()
     program = directory / "systemctl"
     program.write_text(_SYSTEMCTL.format(count=directory / "count", ledger=ledger))
@@ -48,7 +48,7 @@ def _systemctl(directory: Path, ledger: Path) -> str:
 
 @pytest.mark.exhaustive
 def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
-    """Foreign entries, ours, rotated, rolled back, refused; from every source, with all that can be said."""
+    """Runs with foreign entries, rotation, rollback and refusal, from every source, with the highest verbosity."""
     world = World(watcher, labs)
     node = watcher.dest / "kubelet"
     node.mkdir()
@@ -92,7 +92,7 @@ def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
     (node / "other" / "config.json").write_bytes(INVALID["no colon"](spoilt))
     task("spoilt", path=str(node / "other" / "config.json"), source=layers[0]["source"])
     task("take out", state="absent")
-    # What is said where kubelet does not come up.
+    # The message if kubelet does not start.
     failing = node / "failing" / "config.json"
     failing.parent.mkdir()
     failing.write_bytes(world.canary("foreign where it fails").text.encode())

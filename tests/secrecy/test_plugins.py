@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every plugin of the collection, found by its file, has a test with canaries, none of which shows."""
+"""Every plugin of the collection has a test with canaries that are not shown. Plugins are found by their files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEXT = Path(__file__).with_name("plugins.yml").read_text()
 _USED = re.findall(r"hyperfleet\.pull_secret\.(\w+)", _TEXT)
 _CODE = ("module_utils", "plugin_utils", "doc_fragments")
 _CALLBACKS = ("callback job_log",)
-# Modules with a file of their own, and that file.
+# Modules whose tests are in another file, and that file.
 _ELSEWHERE = {
     "module gcp_pull_secret": "test_modules.py",
     "module k8s_pull_secret": "test_modules.py",
@@ -40,7 +40,7 @@ _ELSEWHERE = {
 
 
 def _plugins() -> Iterator[str]:
-    """``kind name`` of each; an action plugin is its module's, and one file has several filters or tests."""
+    """Yield ``kind name`` of each plugin. An action plugin is its module; a file may have several filters."""
     for directory in sorted((ROOT / "plugins").iterdir()):
         if directory.name in _CODE or not directory.is_dir():
             continue
@@ -68,7 +68,7 @@ def test_every_plugin_has_a_scenario() -> None:
 
 @pytest.mark.hardening(10)
 def test_every_module_keeps_its_arguments_from_callbacks() -> None:
-    """A module without an action plugin of ours would give them to every callback as they are."""
+    """Without one of the collection's action plugins, every callback would receive a module's arguments."""
     modules = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")}
     for name in sorted(modules):
         path = ROOT / "plugins/action" / f"{name}.py"
@@ -82,7 +82,7 @@ def test_every_module_keeps_its_arguments_from_callbacks() -> None:
 
 
 def _variables(world: World) -> dict[str, Any]:
-    """What the playbook needs, and its canaries."""
+    """Return the playbook's variables, with its canaries."""
     labs, inputs = world.labs, world.watcher.inputs
     canaries = {
         name: world.canary(f"plugins.yml: {name}")
@@ -128,7 +128,7 @@ def _adapter_config(world: World) -> Path:
 
 
 def _cluster_files(world: World) -> Path:
-    """A good cluster, one that is cut off, and one whose name is a docker config."""
+    """Write a valid cluster, one that is cut off, and one whose name is a docker config."""
     good, bad, odd = (world.canary(f"cluster_files: {what}").text for what in ("good", "bad", "name"))
     spec = {"pullSecret": {"data": good}, "gcp": {"projectId": PROJECT}}
     directory = world.watcher.inputs / "clusters"
@@ -142,7 +142,8 @@ def _cluster_files(world: World) -> Path:
     return directory
 
 
-# What prints a run -> the tasks that run. The job's log is not printed but with failures of others.
+# Stdout callbacks, and the tasks that run with each. The callback of the job's log prints only that log, and
+# failures of other tasks.
 _RUNS = {"default": "", "hyperfleet.pull_secret.job_log": ("Module pull_secret_job", "Module cloud_event")}
 
 
@@ -150,7 +151,7 @@ _RUNS = {"default": "", "hyperfleet.pull_secret.job_log": ("Module pull_secret_j
 @pytest.mark.parametrize("module_process", some([False, True]), ids=["ansible's process", "a module's"])
 @pytest.mark.parametrize("stdout", some(_RUNS, "hyperfleet.pull_secret.job_log"))
 def test_every_plugin_shows_nothing(watcher: Watcher, labs: Labs, stdout: str, module_process: bool) -> None:
-    """In one run, as loud as it gets: what each gives, and what it says of a canary where none belongs."""
+    """One run with the highest verbosity: each plugin's result, and its message about a misplaced canary."""
     world = World(watcher, labs)
     job = world.canary("PULL_SECRET_DATA")
     world.in_environment.add(job.name)

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The private members of AnsibleModule that two nets of secrecy hang on, in the ansible-core that runs this.
+"""QuietModule overrides two private members of AnsibleModule. This tests them with the current ansible-core.
 
-A plain AnsibleModule is asked the same: it shows that ansible-core still does what the nets are for.
+The same call of a plain AnsibleModule shows that ansible-core still needs these overrides.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support.secrecy.needles import Evidence, Needles
 
 _PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 _QUIET = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.quiet_module"
-# As the wrapper runs a module: the arguments come on stdin. Lines for syslog go to stderr.
+# Runs a module like Ansible's wrapper, with the arguments on stdin. Lines for syslog are printed on stderr.
 _MODULE = """
 import importlib, json, sys
 from ansible.module_utils import basic
@@ -51,7 +51,7 @@ def _ran(kind: str, name: str, method: str, arguments: dict[str, Any]) -> subpro
 
 
 def _leaks(canary: Canary, ran: subprocess.CompletedProcess[bytes]) -> set[str]:
-    """The streams that hold a form of the canary."""
+    """Return the streams that contain a form of the canary."""
     found = Needles([canary])
     streams = {"result": ran.stdout, "log": ran.stderr}
     return {name for name, data in streams.items() if found.leaks([Evidence("module", name, data)])}

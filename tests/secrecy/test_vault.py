@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A docker config from a vault, as ``!vault`` in a task: each ansible-core hands it on its own way."""
+"""A vaulted docker config (``!vault`` in a task), which each ansible-core passes on in its own way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PASSWORD = "a-password-of-a-test"
 
 
 def _merged(watcher: Watcher, canary: Canary, **settings: str) -> Recording:
-    """Whatever is given inline is given to all three modules in the same way; this one needs no place."""
+    """Run one module: all three receive an inline document in the same way, and this one needs no service."""
     password = watcher.inputs / "vault-password"
     password.write_text(_PASSWORD)
     vault = VaultLib([("default", VaultSecret(_PASSWORD.encode()))])
@@ -53,7 +53,9 @@ def _merged(watcher: Watcher, canary: Canary, **settings: str) -> Recording:
 
 
 def _leaks(world: World, recording: Recording) -> list[Leak]:
-    """But for ansible-core 2.18's junit, which decrypts a task before we are asked (page *Secrecy*)."""
+    """Return the leaks, except those of ansible-core 2.18's junit callback, which decrypts a task before the
+    collection runs (page *Secrecy*).
+    """
     found = world.leaks(recording)
     if not ansible_version.startswith("2.18."):
         return found

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The watchers see every kind of leak; without that, finding none would say nothing."""
+"""The watchers detect every kind of leak. Otherwise the tests that find none would prove nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.secrecy.watcher import Recording, Watcher
 from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.needles import Evidence, Needles
 
-# How the leaky module leaks -> the kinds of evidence of which at least one has to show it.
+# Ways in which the leaky module leaks, and the kinds of evidence, at least one of which must show it.
 _WAYS = {
     "result": {"output"},
     "failure": {"output"},
@@ -37,7 +37,7 @@ _WAYS = {
     "overwritten file": {"vanished file"},
     "file in home": {"file in home"},
 }
-# What is left to try with the other callbacks.
+# The ways to try again with other callbacks.
 _SHOWN = ("result", "failure", "exception", "log")
 _SETTINGS = {
     "default": {"ANSIBLE_CALLBACK_RESULT_FORMAT": "json"},

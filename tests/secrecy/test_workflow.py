@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbooks, with a pull secret in every place that they take one from."""
+"""The playbooks, with a pull secret in every place from which they read one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_provision(watcher: Watcher, labs: Labs, mode: list[str]) -> None:
 
 @pytest.mark.exhaustive
 def test_provision_with_a_pull_secret_where_none_belongs(watcher: Watcher, labs: Labs) -> None:
-    """Each of these stops the play before anything is done."""
+    """Each misplaced pull secret ends the play before it changes anything."""
     good = {"cluster_id": "cls-1", "gcp_project_id": PROJECT, "management_namespace": MANAGED}
     world = World(watcher, labs)
     for index, place in enumerate(
@@ -87,7 +87,7 @@ def test_provision_with_a_pull_secret_where_none_belongs(watcher: Watcher, labs:
 @pytest.mark.parametrize("form", some(["json", "text"]))
 @pytest.mark.parametrize("what", some(["good", "truncated", "cluster id"], "good", "truncated"))
 def test_job(watcher: Watcher, labs: Labs, what: str, form: str) -> None:
-    """The container's contract: the pull secret is in the environment and nowhere else."""
+    """According to the job contract, the pull secret is only in the environment."""
     world = World(watcher, labs)
     canary = world.canary(f"job, {what}, {form}")
     world.in_environment.add(canary.name)

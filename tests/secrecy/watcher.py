@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs ansible-playbook and gathers all that it showed, ``inputs`` and ``dest`` apart."""
+"""Runs ansible-playbook, and collects everything that it shows, except the files in ``inputs`` and ``dest``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WATCHED = ("home", "tmp", "local", "remote", "cwd", "log", "cache", "tree")
 
 @dataclass
 class Recording:
-    """What one run showed. ``results`` maps a task's name to its result, as callbacks get it."""
+    """Everything that one run showed. ``results`` maps a task's name to its result, as callbacks receive it."""
 
     status: int
     output: str
@@ -36,7 +36,7 @@ class Recording:
 
 
 class Watcher:
-    """Runs with directories of their own for everything that Ansible or a module could write to."""
+    """Runs ansible-playbook with separate directories for everything that Ansible or a module could write."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -64,7 +64,7 @@ class Watcher:
             path.mkdir(parents=True)
         given = dict(variables or {})
         if module_process:
-            # A task runs in Ansible's process where the interpreter is Ansible's own.
+            # A task runs in Ansible's process if the interpreter is Ansible's own.
             given["ansible_python_interpreter"] = str(Path(sys.executable).with_name("python3"))
         play = [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]
         finished = self._ansible.start_playbook(

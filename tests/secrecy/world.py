@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Canaries, where a run finds them, and whether it showed one."""
+"""Canaries, the sources that contain them, and the check whether a run showed one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLLECTION = "hyperfleet.pull_secret"
 
 
 class World:
-    """Targets whose sources hold canaries."""
+    """Makes targets whose sources contain canaries."""
 
     def __init__(self, watcher: Watcher, labs: Labs) -> None:
         self.watcher, self.labs = watcher, labs
@@ -32,7 +32,7 @@ class World:
         return self.canaries[-1]
 
     def source(self, kind: str, canary: Canary, data: bytes | None = None) -> dict[str, Any]:
-        """The option ``source`` for the canary's document, or for ``data``, which is put where it says."""
+        """Store the canary's document, or ``data``, and return the option ``source`` that refers to it."""
         data = canary.text.encode() if data is None else data
         self._count += 1
         name = f"cls-{self._count}"
@@ -67,14 +67,14 @@ class World:
         return {"id": name, "dest": str(self.watcher.dest / name)}
 
     def leaks(self, recording: Recording, more: Iterable[Evidence] = ()) -> list[Leak]:
-        """What the run showed, or ``more`` that it left."""
-        # Without these the watchers did not watch.
+        """Return the leaks in everything that the run showed, and in ``more`` evidence."""
+        # Without these kinds of evidence, the watchers did not work.
         kinds = {item.kind for item in recording.evidence}
         assert {"output", "written", "file in log", "file in tree"} <= kinds
         if recording.module_process:
             assert {"argv", "environ"} <= kinds
         found = Needles(self.canaries).leaks([*recording.evidence, *self.labs.logs(), *more])
-        # The user's own environment of ansible-playbook is inherited by what it starts.
+        # Programs that ansible-playbook starts inherit the user's own environment.
         return [leak for leak in found if leak.kind != "environ" or leak.canary not in self.in_environment]
 
 

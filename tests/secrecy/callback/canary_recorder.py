@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A callback as a log shipper would be: writes every event's result and task arguments to a file."""
+"""A callback like a log shipper's: writes every event's result and task arguments to a file."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ansible.plugins.callback import CallbackBase
 DOCUMENTATION = """
 name: canary_recorder
 type: notification
-short_description: Write all that a callback can see to CANARY_RECORD
+short_description: Write everything that a callback receives to CANARY_RECORD
 description: For the secrecy tests only.
 """
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible has no types
-    """Every event, whatever its name."""
+    """Records every event."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
     CALLBACK_NAME = "canary_recorder"
 
     def v2_on_any(self, *args: Any, **kwargs: Any) -> None:
-        """Everything that hangs on the event's first argument."""
+        """Write everything that the event's first argument refers to."""
         shown: dict[str, Any] = {"type": type(args[0]).__name__ if args else None}
         for name in ("_result", "result", "_task_fields", "task_fields"):
             value = getattr(args[0], name, None) if args else None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A module that leaks what it is given, in the way it is told to: the watchers have to see each."""
+"""A module that leaks its argument in a chosen way. The watchers must detect each way."""
 
 from __future__ import annotations
 

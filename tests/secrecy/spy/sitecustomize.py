@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Loaded by every Python process of a watched run (it stands on PYTHONPATH): notes what the process shows.
+"""Records what a process shows. Every Python process of a watched run loads this file, from PYTHONPATH.
 
-An audit hook sees each program that is started (with arguments and environment), each line for syslog and
-each file opened for writing, and keeps a copy of a file before it is removed, renamed, truncated, or could be
-removed by a program. So nothing depends on looking at the right moment.
+An audit hook records each program that is started (with arguments and environment), each line for syslog, and each
+file that is opened for writing. It copies a file before the file is removed, renamed or truncated, or before a
+program starts that could remove it. So the record does not depend on timing.
 
-Beside that it plants bugs: CANARY_BUG names a function that raises an error quoting its arguments when the
-collection calls it.
+The file also plants bugs: CANARY_BUG names a function that raises an error with its arguments when the collection
+calls it.
 """
 
 from __future__ import annotations
@@ -154,16 +154,16 @@ def _bug(name: str) -> None:
             caller = caller.f_back
         return real(*arguments, **options)
 
-    # Of the standard library only what the collection itself calls: Ansible's own use is not ours to break.
+    # For the standard library, only direct calls of the collection fail, because Ansible calls it, too.
     depth = 12 if where.split(".")[0] in ("google", "grpc", "urllib3") else 1
 
     setattr(holder, function, broken)
 
 
 def _systemd() -> types.ModuleType:
-    """In the place of python-systemd, so that AnsibleModule logs to a journal that the audit hook sees."""
+    """Return a replacement of python-systemd, with which AnsibleModule logs to the audit hook."""
     module = types.ModuleType("systemd")
-    # Whether this run's modules log to the journal; else they log to syslog.
+    # Whether this run's modules log to the journal; otherwise they log to syslog.
     daemon = types.SimpleNamespace(booted=lambda: os.environ.get("CANARY_JOURNAL") == "1")
     journal = types.SimpleNamespace(
         send=lambda **fields: sys.audit("canary.journal", fields),

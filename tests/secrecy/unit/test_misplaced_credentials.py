@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How often an encoded credential goes unrecognised, and how often a name is taken for one.
+"""The rates of encoded credentials that are not recognised, and of names that are mistaken for credentials.
 
-The rates are of corpora that a seed makes, so that each run counts the same.
+The corpora are made from a fixed random seed, so that each run has the same rates.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-# How it is pasted, and the share that may go unrecognised: very short ones, without padding.
+# Forms of a pasted credential, with the share that may be missed: very short credentials without padding.
 _ENCODINGS: dict[str, tuple[Callable[[str], str], float]] = {
     "base64": (lambda text: _base64(text.encode()), 0),
     "no padding": (lambda text: _base64(text.encode()).rstrip("="), 0.01),
@@ -87,7 +87,7 @@ _ENCODINGS: dict[str, tuple[Callable[[str], str], float]] = {
     "in a path": (lambda text: f"projects/{_base64(text.encode()).rstrip('=')}/secrets/x", 0.02),
     "after a name": (lambda text: f"robot:{_base64(text.encode())}", 0),
     "after an option": (lambda text: f"auth={_base64(text.encode())}", 0),
-    # Ten bytes at least: shorter ones are parts of digests and ids.
+    # Only ten bytes or more are recognised, because shorter ones may be parts of digests and ids.
     "hexadecimal": (lambda text: text.encode().hex(), 0.1),
 }
 
@@ -100,7 +100,7 @@ def test_an_encoded_credential_is_recognised(encoding: str) -> None:
     credentials = [_credential(rng) for _index in range(_MANY)]
     missed = [text for text in credentials if not misplaced({"annotations": {"a": encode(text)}})]
     assert len(missed) <= share * _MANY, missed[:5]
-    # What is missed is too short to be told from a name.
+    # The missed credentials are too short to be distinguished from names.
     assert all(len(text) < 10 or encoding == "in a path" for text in missed), missed
 
 
@@ -132,7 +132,7 @@ def test_an_option_with_a_digit_is_named(name: str) -> None:
 
 
 def _names(rng: random.Random) -> list[str]:
-    """Names of the real kinds, none of which is a secret."""
+    """Return realistic names, none of which is a secret."""
 
     def digits(count: int) -> str:
         return "".join(rng.choices("0123456789abcdef", k=count))
@@ -180,14 +180,14 @@ def test_a_name_is_not_taken_for_a_credential() -> None:
     rng = random.Random(7)
     names = [name for _index in range(_MANY) for name in _names(rng)]
     taken = [name for name in names if misplaced({"annotations": {"a": name}})]
-    # Words that somebody put together at random can be base64 of anything.
+    # Words that are combined at random can be valid base64.
     assert len(taken) <= len(names) * 0.0002, taken[:10]
 
 
 @pytest.mark.hardening(7)
 @pytest.mark.parametrize("length", [8, 12, 16, 24, 43])
 def test_random_letters_are_seldom_taken_for_a_credential(length: int) -> None:
-    """Ids such as YouTube's or a Slack channel's; a digest in base64."""
+    """Such as the ids of videos or chat channels, or a digest in base64."""
     rng = random.Random(length)
     ids = ["".join(rng.choices(_LETTERS + "-_", k=length)) for _index in range(20 * _MANY)]
     assert sum(bool(misplaced({"cluster_name": one})) for one in ids) <= len(ids) * 0.0004

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can be a name, and what is a secret that stands in a name's place."""
+"""Distinguishes names from secrets that are in the place of a name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_key_at_the_beginning_of_a_line(before: str, key: str) -> None:
 
 
 def test_empty_lines_are_gone_through_once() -> None:
-    """In a process with a bound on its processor time, which squared steps would pass a thousandfold."""
+    """The process has a limit of CPU time, which a quadratic algorithm would exceed a thousandfold."""
     code = (
         f"import resource; from {misplaced.__module__} import misplaced;"
         "resource.setrlimit(resource.RLIMIT_CPU, (20, 20));"

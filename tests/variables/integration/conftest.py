@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every place that a playbook could reach, to see that nothing is."""
+"""All services that a playbook could reach, so that a test can check that it reached none."""
 
 from __future__ import annotations
 

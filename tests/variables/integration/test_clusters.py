@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong with the list of clusters, or with the directory of their files, is said first and once."""
+"""A problem of the list of clusters, or of the directory of their files, is reported first, and once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _EMPTY = "the list is empty, so nothing is done"
 
 
 def run(world: World, playbook: str, extra: dict[str, Any]) -> Finished:
-    """The playbook with these variables instead of its usual ones, which would describe one cluster."""
+    """Run the playbook with these variables instead of its usual ones, which describe one cluster."""
     return world.run(playbook, {**dict.fromkeys(world.usual[playbook], ""), **extra})
 
 
 def said_of_empty(finished: Finished) -> list[str]:
-    """The variables that were called empty. ansible-core 2.18 breaks the lines of a warning."""
+    """Return the variables that a warning calls empty. ansible-core 2.18 breaks the lines of a warning."""
     before = " ".join(finished.output.split()).split(f": {_EMPTY}")[:-1]
     return [text.rpartition(" ")[2] for text in before]
 
@@ -79,7 +79,7 @@ def test_what_is_no_list_is_said_first(world: World, playbook: str, clusters: An
 @pytest.mark.hardening(4)
 @pytest.mark.exhaustive
 def test_what_is_no_list_of_a_role_is_said_first(world: World) -> None:
-    """Without Ansible's own check before it."""
+    """Ansible's own check does not run before it."""
     role = {"name": "hyperfleet.pull_secret.hosted_cluster", "rolespec_validate": False}
     task = {"ansible.builtin.import_role": role, "vars": {"hosted_cluster_clusters": {"a": CANARY}}}
     finished = world.ansible.playbook([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Null and an empty string of a role's variable say nothing: the role's default holds."""
+"""If a role's variable is null or an empty string, the role's default applies."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tests.tools.env import ROOT
 from tests.variables.integration.test_undefined import trusted
 from tests.variables.integration.world import World
 
-# The playbook that shows what a role does with its variables.
+# The playbook with which a role is tested.
 _PLAYBOOKS = {role: next(p for p in names.PLAYBOOKS if names.role_of(p) == role) for role in names.ROLES}
-# The roles' variables that have an empty string for a value of its own: "not asked".
+# Role variables for which an empty string is a value, which disables a check.
 _EMPTY_IS_A_VALUE = {"node_healthz"}
 _COLLECTION = "hyperfleet.pull_secret."
 _PLUGINS = f"ansible_collections.{_COLLECTION}plugins"
@@ -42,7 +42,7 @@ _OPTIONAL = [(role, name) for role in names.ROLES for name in _options(role, req
 @pytest.mark.hardening(3)
 @pytest.mark.parametrize(("role", "name"), _OPTIONAL)
 def test_a_module_is_given_the_roles_default(role: str, name: str) -> None:
-    """Without a run: the arguments of every task that reads the variable."""
+    """Evaluate the arguments of every task that reads the variable, without a run."""
     defaults = yaml.safe_load((ROOT / "roles" / role / "defaults" / "main.yml").read_text())
     usual = _arguments(role, name, defaults)
     assert usual or name == "hosted_cluster_defaults"
@@ -51,7 +51,7 @@ def test_a_module_is_given_the_roles_default(role: str, name: str) -> None:
 
 
 def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[int, str], Any]:
-    """The arguments that are made of the variable, with the module's defaults; nothing empty."""
+    """Return the arguments that use the variable, with the module's defaults; None for empty values."""
     others = {
         "adapter_config": "a",
         "ansible_check_mode": False,
@@ -62,7 +62,7 @@ def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[in
     found: dict[tuple[int, str], Any] = {}
     for number, (module, arguments) in enumerate(_tasks(role)):
         for option, template in arguments.items():
-            # The filter of the targets is not here; the run below shows that.
+            # The filter for the targets is not available here; the test with a run covers it.
             if (
                 option != "targets"
                 and isinstance(template, str)
@@ -71,7 +71,7 @@ def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[in
             ):
                 given = templar.template(trusted({option: template})).get(option, _OMIT)
                 value = _default(module, option) if given in (_OMIT, None) else given
-                # ansible-core 2.18 makes text of a number.
+                # ansible-core 2.18 turns a number into a string.
                 value = yaml.safe_load(value) if isinstance(value, str) else value
                 found[number, option] = value if value in (0, False) else value or None
     return found
@@ -90,7 +90,7 @@ def _tasks(role: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @cache
 def _described(module: str) -> dict[str, Any]:
-    """The options of a module, with those of the collection's documentation fragments."""
+    """Return the options of a module, including those of the collection's documentation fragments."""
     document = yaml.safe_load(import_module(f"{_PLUGINS}.modules.{module}").DOCUMENTATION)
     options = dict(document.get("options", {}))
     for fragment in document["extends_documentation_fragment"]:
@@ -110,7 +110,7 @@ def _default(module: str, option: str) -> Any:
     some([(role, value) for role in names.ROLES for value in (None, "")], ("provision", "")),
 )
 def test_an_empty_variable_says_nothing(world: World, role: str, value: Any) -> None:
-    """All of a role's at once, but for those that the world has to have."""
+    """All variables of a role at once, except those that the run needs."""
     playbook = _PLAYBOOKS[role]
     empty = dict.fromkeys(_options(role, required=False), value)
     usual = world.usual[playbook]

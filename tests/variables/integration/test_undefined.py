@@ -24,10 +24,10 @@ from tests.support.exhaustive import some
 from tests.variables.integration.world import CANARY, DOCUMENT, World
 
 PLAIN = "{{ nope }}"
-# A docker config beside what is undefined: ansible-core 2.18 would print it.
+# A docker config in the same value as an undefined reference. ansible-core 2.18 would print it.
 NESTED: dict[str, Any] = {"inline": DOCUMENT, "more": [{"deep": PLAIN}]}
 SAID = "it refers to the undefined variable 'nope'"
-# One of each kind, and all that are evaluated before a play's first task.
+# One variable of each kind, and all that are evaluated before a play's first task.
 _ALONE = [
     ("adapter", "events"),
     ("node", "node_hosts"),
@@ -42,7 +42,7 @@ _ALONE = [
 
 
 def trusted(value: Any) -> Any:
-    """A value as Ansible reads it from a file: since ansible-core 2.19 not every text is a template."""
+    """Return a value as Ansible reads it from a file. Since ansible-core 2.19, only such strings are templates."""
     try:
         from ansible.template import trust_as_template
     except ImportError:
@@ -61,7 +61,7 @@ def with_templar(variables: dict[str, Any]) -> tuple[dict[str, Any], Templar]:
 
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 def test_a_playbook_asks_for_every_variable_that_it_reads(playbook: str) -> None:
-    """One that it does not ask for would be forgotten here, and ``default`` would hide what is undefined."""
+    """The check would ignore a variable that is missing there, and ``default`` would hide undefined references."""
     assert names.read_by_playbook(playbook) <= names.own(playbook)
     texts = names.templates(names.play_of(playbook))
     hidden = [text for text in texts if "default(" in text or " is defined" in text]
@@ -70,7 +70,7 @@ def test_a_playbook_asks_for_every_variable_that_it_reads(playbook: str) -> None
 
 @pytest.mark.parametrize("role", names.ROLES)
 def test_a_role_describes_every_variable_that_it_reads(role: str) -> None:
-    """What it describes is checked."""
+    """The role checks the variables that it describes."""
     assert names.read_by_role(role) == set(names.role_options(role))
 
 
@@ -78,7 +78,7 @@ def test_the_checks_come_first() -> None:
     action = "hyperfleet.pull_secret.check_variables"
     for playbook in names.PLAYBOOKS:
         first = names.play_of(playbook)["tasks"][0]
-        # It has no role, and takes the variables of this one that say how to reach the services.
+        # The playbook inspect has no role. It uses this role's variables for the connections to services.
         role = "provision" if playbook == "inspect" else names.role_of(playbook)
         assert first[action].get("role") == role
 
@@ -133,7 +133,7 @@ def test_what_says_nothing_is_not_given() -> None:
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 @pytest.mark.exhaustive
 def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> None:
-    """All at once: first the playbook's own, then its role's. A play's hosts come before any task."""
+    """All variables at once: first the playbook's own, then its role's. A play's hosts come before any task."""
     own = names.own(playbook)
     sets = [names.settable(playbook) - own, set() if playbook == "node" else own]
     runs = [dict.fromkeys(sorted(one), value) for one in sets if one for value in (NESTED, PLAIN)]
@@ -175,7 +175,7 @@ def test_a_variable_with_something_undefined_in_it_ends_a_run(world: World, play
 )
 @pytest.mark.exhaustive
 def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str, value: Any) -> None:
-    """Without Ansible's own check before it, which ansible-core 2.18 lets quote the value."""
+    """Ansible's own check does not run before it, because it quotes the value with ansible-core 2.18."""
     role = {"name": "hyperfleet.pull_secret.provision", "rolespec_validate": False}
     clusters = [{"cluster_id": "cls-1", "source": {"inline": DOCUMENT}}]
     task = {"ansible.builtin.import_role": role, "vars": {"provision_clusters": clusters, name: value}}
@@ -188,7 +188,7 @@ def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str
 
 @pytest.mark.exhaustive
 def test_an_empty_list_of_clusters_names_none(world: World) -> None:
-    """A list of none is given, unlike null and an empty string; the adapter playbook still refuses it."""
+    """Unlike null and an empty string, an empty list counts as given. The adapter playbook still refuses it."""
     finished = world.run("adapter", {"cluster_ids": []})
     assert finished.code != 0
     assert "cluster_ids or events is required, to name the clusters" in str(finished.result["msg"])
@@ -198,12 +198,12 @@ def test_an_empty_list_of_clusters_names_none(world: World) -> None:
 @pytest.mark.hardening(1)
 @pytest.mark.exhaustive
 def test_what_another_host_leaves_undefined_is_an_error(world: World) -> None:
-    """ansible-core 2.18 gives the text of the template in its place."""
+    """ansible-core 2.18 returns the text of the template in its place."""
     inventory = {"ctx": PLAIN, "nested": {"a": [PLAIN]}}
     for value in ({"team": "{{ hostvars.localhost.ctx }}"}, "{{ hostvars.localhost.nested }}"):
         finished = world.run("provision", {"annotations": value}, inventory=inventory)
         assert finished.code != 0
-        # ansible-core 2.19 and newer may refuse it in their own words.
+        # ansible-core 2.19 and newer may refuse it with their own message.
         assert (
             finished.result["msg"].startswith("annotations: ")
             or "'nope' is undefined" in finished.result["msg"]

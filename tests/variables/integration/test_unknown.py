@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Unknown variables and wrong values are refused before anything is read; foreign variables are not."""
+"""Unknown variables and wrong values are refused before anything is read. Foreign variables are not refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support import names
 from tests.support.exhaustive import some
 from tests.variables.integration.world import CANARY, World
 
-# What AWX gives a job, what an inventory says of other roles, and a value that one of ours is made of.
+# Variables of AWX, and an inventory's variables for other roles.
 OTHERS: dict[str, Any] = {
     "awx_job_id": 7,
     "tower_job_id": 7,
@@ -170,7 +170,7 @@ def test_a_wrong_value_is_found_before_the_first_write(
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 @pytest.mark.exhaustive
 def test_foreign_variables_are_not_refused(world: World, playbook: str) -> None:
-    """Nor is one that another variable reads, whatever it is called."""
+    """A variable that another variable reads is not refused either, with any name."""
     read = {"provision_timeouts": 20, "node_timeouts": 20, "node_secret_file": "a"}
     extra = {
         "awx_job_id": 7,
@@ -200,7 +200,7 @@ def test_a_misspelt_variable_of_an_imported_playbook_is_refused(world: World) ->
 
 @pytest.mark.exhaustive
 def test_what_only_looks_like_a_variable_is_left_alone(world: World) -> None:
-    """In an inventory, a play, or registered by a task, even if that differs in one letter."""
+    """Such a variable is in an inventory or a play, or is registered by a task, which may differ in one letter."""
     tasks: list[dict[str, Any]] = [
         {"ansible.builtin.command": "true", "register": name} for name in ("provision_retrys", "node_status")
     ]
@@ -250,7 +250,7 @@ def test_a_sweep_over_all_clusters_refuses_a_variable_that_names_some(world: Wor
 @pytest.mark.parametrize("value", [False, "", None])
 @pytest.mark.exhaustive
 def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> None:
-    """A file of variables that serves the playbook adapter, too, may say it."""
+    """The same file of variables may also be for the playbook adapter."""
     finished = world.run("reconcile", {"adapter_all": value})
     assert finished.code != 0
     assert finished.result["msg"].startswith("adapter_all: reconcile always sweeps over all clusters")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Variables from YAML that JSON could not give: dates and vaulted strings."""
+"""Values in YAML that JSON does not have: dates and vaulted strings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUOTES = "is a date; put it in quotes"
 
 
 def _run(world: World, playbook: str, text: str, *without: str) -> Finished:
-    """The playbook with its usual variables and a file of these, written as YAML, that may hold a vault."""
+    """Run the playbook with its usual variables and a YAML file of these, which may have vaulted values."""
     password, extra = world.directory / "password", world.directory / "extra.yml"
     password.write_text(_PASSWORD)
     extra.write_text(text)
@@ -107,7 +107,7 @@ def test_a_vaulted_value_that_cannot_be_decrypted_is_refused(
 @pytest.mark.hardening(4)
 @pytest.mark.exhaustive
 def test_a_vaulted_value_is_a_value(world: World) -> None:
-    """ansible-core 2.18 does not make a string of it."""
+    """ansible-core 2.18 does not convert it to a string."""
     finished = _run(
         world,
         "node",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All playbooks with variables that would do something, and the calls that a run makes."""
+"""All playbooks with variables with which they would do work, and the calls that a run makes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.stand_ins.secret_manager.lab import SecretManagerLab
 from tests.support.adapter_jobs.documents import document as adapter_config
 from tests.support.processes import Ansible, Finished
 
-# In values beside the wrong ones: no message may quote it.
+# A part of values with an error elsewhere: no message may quote it.
 CANARY = "example-canary-f81c"
 DOCUMENT = {"auths": {"quay.io": {"username": "robot", "password": CANARY}}}
 
 
 class World:
-    """The stand-ins, and what each playbook is given when nothing is wrong."""
+    """The stand-ins, and right variables for each playbook."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class World:
     def run(
         self, playbook: str, extra: dict[str, Any], *, inventory: dict[str, Any] | None = None
     ) -> Finished:
-        """The playbook with its usual variables and these, some of them in the inventory."""
+        """Run the playbook with its usual variables and these, some of them in the inventory."""
         self._inventory(inventory or {})
         return self.ansible.playbook(
             f"hyperfleet.pull_secret.{playbook}",
@@ -98,7 +98,7 @@ class World:
         )
 
     def nothing_was_reached(self) -> bool:
-        """No request has arrived anywhere, and no node's file was written."""
+        """Return whether no service has received a request, and no node's file was written."""
         calls = (
             self.manager.calls.count() + len(self.kubernetes.calls) + len(self.hyperfleet.calls.matching())
         )

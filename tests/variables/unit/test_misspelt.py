@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which names are slips of the collection's variables, and which are other people's."""
+"""Distinguishes misspelt names of the collection's variables from foreign names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates i
 from tests.support import names
 from tests.tools.env import ROOT
 
-# Read from the roles: what is known must not be listed twice.
+# The names come from the roles, so that no list repeats them.
 KNOWN = {name: role for role in names.ROLES for name in names.role_options(role)}
 _OWN = [name for playbook in names.PLAYBOOKS for name in names.own(playbook)]
 
@@ -143,7 +143,7 @@ def test_what_nobody_addressed_and_is_only_near_is_left_alone(name: str) -> None
         ("project", "gcp_project_id"),
         ("kubeconfig", "management_kubeconfig"),
         ("managment_context", "management_context"),
-        # Other words, more than one longer name, and what may be anybody's.
+        # Other words, parts of several names, and common names.
         *((name, None) for name in ("stage", "cluster", "secrets", "name", "version", "env", "state")),
     ],
 )
@@ -154,13 +154,13 @@ def test_a_name_given_to_a_playbook_may_be_cut_or_the_modules(name: str, wanted:
 def test_a_name_of_any_playbook_or_role_is_known() -> None:
     assert {*KNOWN, *_OWN} <= known_names()
     assert {"cluster_id", "cluster_ids", "node_hosts", "job_retry"} <= known_names()
-    # Nothing else: a name that is known is never refused as a slip.
+    # No other name is known, because a known name is never refused as misspelt.
     assert known_names() == {*KNOWN, *_OWN}
 
 
 @pytest.mark.parametrize("role", names.ROLES)
 def test_a_roles_results_are_no_slips(role: str) -> None:
-    """``adapter_result`` and ``node_restarted`` are there when a role is used a second time."""
+    """``adapter_result`` and ``node_restarted`` exist when a role is used a second time."""
     paths = (ROOT / "roles" / role).rglob("*.yml")
     registered = {name for path in paths for name in re.findall(r"register: (\w+)", path.read_text())}
     assert registered == registered_by(role)

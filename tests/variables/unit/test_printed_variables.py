@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which variables of a task hold a secret beside a template."""
+"""Finds the variables of a task that contain both a secret and a template."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def test_what_is_unsafe_is_no_template() -> None:
 
 
 def test_a_task_without_arguments_of_its_own() -> None:
-    """As one that an action plugin has made."""
+    """Such as a task that an action plugin has made."""
     assert printed_variables(SimpleNamespace(loop=None), _VARIABLES, lambda _given: True) == []

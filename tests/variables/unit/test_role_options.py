@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A variable of a role has the limits of the module's option that it sets, and is named as the user wrote it."""
+"""A role's variable has the limits of the module's option that it sets, and messages name the variable."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which variables the templates in a value read."""
+"""Finds the variables that the templates in a value read."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def foreign(
         # A name alone may be a mistake, and a cluster's deleted credentials cannot be restored.
         return OwnershipConflict(
             f"{place} exists but belongs to cluster {other}",
-            f"nothing was deleted; set cluster_id: {other} to delete it",
+            f"it was not deleted; set cluster_id: {other} to delete it",
         )
     if problem is None or (adopt and not delete):
         return None
@@ -51,18 +51,18 @@ def _write_hint(name_key: str | None, another_clusters: bool) -> str:
     """Say what to do. Another cluster may need its secret, so neither adoption nor deletion is offered."""
     other_name = f"give this cluster another {name_key}" if name_key else ""
     if another_clusters:
-        return f"nothing was changed; check the cluster_id{', or ' if other_name else ''}{other_name}"
+        return f"it was not changed; check the cluster_id{', or ' if other_name else ''}{other_name}"
     choices = f"{other_name}, or " if other_name else ""
     return (
-        f"nothing was changed; {choices}take it over with adopt: true on this cluster, "
+        f"it was not changed; {choices}take it over with adopt: true on this cluster, "
         "or delete it if nobody needs it"
     )
 
 
 def _delete_hint(name_key: str | None, another_clusters: bool) -> str:
     if another_clusters:
-        return f"nothing was deleted; check the cluster_id{f' and the {name_key}' if name_key else ''}"
+        return f"it was not deleted; check the cluster_id{f' and the {name_key}' if name_key else ''}"
     return (
-        "nothing was deleted; with state: absent, only what this collection owns is deleted, even with "
+        "it was not deleted; with state: absent, only what this collection owns is deleted, even with "
         "adopt: true; first take it over with state: present and adopt: true, or delete it by hand"
     )

@@ -122,14 +122,14 @@ class Retrier:
                 if not error.retryable or self.stop.is_set():
                     raise
                 if attempt >= self.policy.tries:
-                    error.message = f"{error.message} (tried {attempt} times)"
+                    error.message = f"{error.message} (tried {_times(attempt)})"
                     # Given up here, so that a caller's own retry does not multiply the attempts.
                     error.retryable = False
                     raise
                 pause = self.policy.backoff(attempt, error.retry_after)
                 if pause >= deadline.remaining():
                     raise TimedOut(
-                        f"{error.message} (tried {attempt} times, and the next try would pass the limit of "
+                        f"{error.message} (tried {_times(attempt)}, and the next try would pass the limit of "
                         f"{deadline.seconds:g} s)",
                         error.hint,
                     ) from None
@@ -163,3 +163,7 @@ class ConflictPauses:
             raise TimedOut(f"{error.message} ({self._cause})") from None
         self._stop.wait(self._pause)
         self._pause = min(self._LONGEST, max(self._SHORTEST, self._pause * 2))
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

@@ -41,6 +41,13 @@ def test_a_kubeconfig_that_is_not_there(tmp_path: Path) -> None:
     assert message.endswith("; check the path in the option kubeconfig, K8S_AUTH_KUBECONFIG or KUBECONFIG")
 
 
+def test_nothing_names_a_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    message = refused()
+    assert message.endswith("; set the option kubeconfig, or the variable K8S_AUTH_KUBECONFIG or KUBECONFIG")
+
+
 @pytest.mark.parametrize(
     "entry", [{"proxy-url": "ftp://example-password"}, {"proxy-url": "example-password:3128"}]
 )

@@ -63,9 +63,9 @@ def test_a_foreign_secret_is_refused_and_nothing_is_written(
     assert ("adopt: true" in result["msg"]) is not another_clusters
     if arguments.get("state") != "absent":
         assert result["msg"].endswith(
-            "; nothing was changed; check the cluster_id, or give this cluster another secret_name"
+            "; it was not changed; check the cluster_id, or give this cluster another secret_name"
             if another_clusters
-            else "; nothing was changed; give this cluster another secret_name, or take it over with "
+            else "; it was not changed; give this cluster another secret_name, or take it over with "
             "adopt: true on this cluster, or delete it if nobody needs it"
         )
     assert module.writes() == 0
@@ -107,7 +107,7 @@ def test_adopt_does_not_delete_what_is_somebody_elses(module: Module, foreign: s
         assert result["kind"] == "ownership"
         assert foreign in result["msg"]
         assert (
-            "; nothing was deleted; check the cluster_id and the secret_name"
+            "; it was not deleted; check the cluster_id and the secret_name"
             if foreign.startswith("belongs to")
             else "state: present and adopt: true"
         ) in result["msg"]

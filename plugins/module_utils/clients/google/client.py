@@ -49,6 +49,7 @@ _LIST_PAGE = 1000
 _KEPT = 10
 # Seconds for a call whose token took all the time.
 _SHORTEST = 0.001
+_CHECK_ENDPOINT = "check that it runs, and SECRET_MANAGER_EMULATOR_HOST or gcp.endpoint, which names it"
 _STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
 # As the library sets it for its own channels.
 _CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -145,6 +146,7 @@ class SecretManagerClient:
                 if isinstance(ours, Unavailable) and self._endpoint:
                     # Not from Google: the address may be wrong.
                     ours.message = f"{ours.message} at {self._endpoint}"
+                    ours.hint = ours.hint or _CHECK_ENDPOINT
                 raise ours from None
 
         if once:

@@ -229,4 +229,6 @@ class HyperFleetApi:
             )
         if isinstance(error, self._urllib3.exceptions.LocationParseError):
             return ConfigurationError(f"{where}: hyperfleet.url cannot be used ({name})")
-        return Unavailable(f"{where}: no answer ({name})")
+        return Unavailable(
+            f"{where}: no answer ({name})", "check hyperfleet.url and that this machine can reach the API"
+        )

@@ -277,7 +277,8 @@ class KubernetesClient:
         reason = distrust(error)
         if reason is None:
             return Unavailable(
-                f"{where}: no answer from the API server {self._address} ({type(error).__name__})"
+                f"{where}: no answer from the API server {self._address} ({type(error).__name__})",
+                "check that it runs and that this machine can reach it",
             )
         return ConfigurationError(
             f"{where}: the certificate of the API server {self._address} is not trusted ({reason})",

@@ -33,6 +33,7 @@ _FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFil
 # once.
 _KEPT = 4
 _CHECK_PATH = "check the path in the option kubeconfig, K8S_AUTH_KUBECONFIG or KUBECONFIG"
+_SET_PATH = "set the option kubeconfig, or the variable K8S_AUTH_KUBECONFIG or KUBECONFIG"
 _REPLACE = "correct the file, or name another kubeconfig"
 
 
@@ -79,15 +80,14 @@ class Kubeconfigs:
         :raises ConfigurationError: names the file and what is wrong with it, and quotes only names.
         """
         paths = paths_of(kubeconfig)
-        found = [self._file(path) for path in paths if len(paths) == 1 or os.path.exists(path)]
+        hint = _CHECK_PATH if kubeconfig or os.environ.get("KUBECONFIG") else _SET_PATH
+        found = [self._file(path, hint) for path in paths if len(paths) == 1 or os.path.exists(path)]
         where = shown_paths(paths)
         if not found:
-            raise ConfigurationError(
-                f"no usable kubeconfig: {where}: {os.strerror(errno.ENOENT)}", _CHECK_PATH
-            )
+            raise ConfigurationError(f"no usable kubeconfig: {where}: {os.strerror(errno.ENOENT)}", hint)
         return _login(found, context, where)
 
-    def _file(self, path: str) -> _Parsed:
+    def _file(self, path: str, hint: str) -> _Parsed:
         with self._lock:
             reading = self._reading.setdefault(path, threading.Lock())
         with reading:
@@ -103,7 +103,7 @@ class Kubeconfigs:
             except OSError as error:
                 reason = error.strerror or type(error).__name__
                 raise ConfigurationError(
-                    f"no usable kubeconfig: {shown_path(path)}: {reason}", _CHECK_PATH
+                    f"no usable kubeconfig: {shown_path(path)}: {reason}", hint
                 ) from None
             parsed = _parse(text, path)
             with self._lock:

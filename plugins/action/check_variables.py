@@ -112,6 +112,7 @@ class ActionModule(QuietAction):
         wrong = {
             **_alike((name for name in variables if not _is_result(variables[name])), known, slip_of),
             **_alike([*addressed, *extra], known, find),
+            **_dotted(extra, known),
         }
         others = known_names() if wrong else ()
         wrong = {**{name: better for name, better in wrong.items() if name not in others}, **dict(unknown)}
@@ -153,6 +154,16 @@ def _alike(
 ) -> dict[str, str]:
     found = ((name, find(name, known)) for name in names if isinstance(name, str))
     return {name: near for name, near in found if near is not None}
+
+
+def _dotted(names: Iterable[Any], known: Collection[str]) -> dict[str, str]:
+    """``source.file``, which Ansible takes for a variable of that name -> the mapping."""
+    parts = {name: name.partition(".") for name in names if isinstance(name, str)}
+    return {
+        name: f"{variable}: {{{shown(key)}: ...}}"
+        for name, (variable, dot, key) in parts.items()
+        if dot and variable in known
+    }
 
 
 def _short_names(role: str | None, known: Collection[str]) -> dict[str, str]:

@@ -38,6 +38,7 @@ OTHERS: dict[str, Any] = {
             ("provision", "provision_retry_tries", "provision_retry"),
             ("provision", "manegement_context", "management_context"),
             ("provision", "adpot", "adopt"),
+            ("provision", "source.file", "source: {file: ...}"),
             ("provision", "gcp_project", "gcp_project_id"),
             ("provision", "project", "gcp_project_id"),
             ("provision", "restore", "restore_version"),
@@ -56,6 +57,7 @@ OTHERS: dict[str, Any] = {
         ("provision", "provison_retry", "provision_retry"),
         ("provision", "digest_key", "provision_digest_key"),
         ("provision", "adpot", "adopt"),
+        ("provision", "source.file", "source: {file: ...}"),
         ("job", "job_timeout", "job_retry"),
     ),
 )

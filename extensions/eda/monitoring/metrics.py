@@ -96,7 +96,7 @@ class AdapterMetrics:
             "adapter_status_updates_total", "Statuses sent to the HyperFleet API", "result"
         )
         self.clusters = self._counter(
-            "adapter_clusters_processed_total", "Clusters that a run looked at", "outcome"
+            "adapter_clusters_processed_total", "Clusters that a run processed", "outcome"
         )
         self.failed = self._counter(
             "adapter_failures_total", "Clusters that a run could not finish, by kind of failure", "kind"

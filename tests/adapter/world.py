@@ -26,7 +26,7 @@ from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.playing import Playing
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.world import Working
-from tests.support.kubernetes.world import docker_config, held
+from tests.support.docker_configs import docker_config, held
 
 NAMESPACE = "hyperfleet-system"
 PROJECT = "customer-prod-12345"

@@ -27,7 +27,7 @@ from tests.bench.syncer import GOAL_RSS
 from tests.lab.nodes.api import wait_until
 from tests.lab.nodes.cluster import cluster_lab
 from tests.lab.nodes.node import Node
-from tests.support.kubernetes.world import encoded
+from tests.support.docker_configs import encoded
 from tests.support.tenant import Tenant
 
 GLOBAL = "/api/v1/namespaces/kube-system/secrets/global-pull-secret"

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.support.docker_configs import encoded
 from tests.support.secrecy.canary import Canary, Entry
 
 __all__ = ["INVALID", "VALID"]
@@ -36,7 +37,7 @@ def _entry(value: Callable[[Entry], Any]) -> _Maker:
 
 def _auth(text: Callable[[Entry], str]) -> _Maker:
     """Make the document with this text, encoded, as the first registry's ``auth``."""
-    return _entry(lambda entry: {"auth": _encoded(text(entry))})
+    return _entry(lambda entry: {"auth": encoded(text(entry))})
 
 
 def _key(key: Callable[[Entry], str]) -> _Maker:
@@ -52,10 +53,6 @@ def _text(change: Callable[[str], str]) -> _Maker:
 
 def _bytes(change: Callable[[bytes], bytes]) -> _Maker:
     return lambda canary: change(canary.text.encode())
-
-
-def _encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
 
 
 VALID: Mapping[str, _Maker] = {
@@ -91,7 +88,7 @@ INVALID: Mapping[str, _Maker] = {
     "e-mail address and password as registry": _key(lambda one: f"robot@example.com:{one.token}"),
     "password in a registry's path": _key(lambda one: f"quay.io/team/{one.token}"),
     "a bearer token as registry": lambda canary: _key(
-        lambda one: f"{_encoded('{}')}.{one.token}.{canary.entries[1].token}"
+        lambda one: f"{encoded('{}')}.{one.token}.{canary.entries[1].token}"
     )(canary),
     "document as registry": _with(lambda canary, auths: auths.update({canary.text: {}})),
     "no auths": _with(lambda _canary, auths: auths),

@@ -13,7 +13,8 @@ from typing import Any
 
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
-from tests.support.kubernetes.world import Api, docker_config, held
+from tests.support.docker_configs import docker_config, held
+from tests.support.kubernetes.world import Api
 from tests.support.processes import Ansible, Finished, Running
 
 PLAYBOOK = "hyperfleet.pull_secret.provision"

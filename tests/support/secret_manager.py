@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.stand_ins.secret_manager.protos import STATE_NAME
+from tests.support.docker_configs import docker_config
 
 TRANSPORTS = ("grpc", "rest")
 # No option of the modules: the job's program uses it.
@@ -36,15 +36,10 @@ OURS = {
 }
 
 
-def auth(word: str) -> str:
-    """An ``auth`` that kubelet and containers/image can read."""
-    return base64.b64encode(f"example-user:example-password-{word}".encode()).decode()
-
-
 def document(word: str = "one", *registries: str, **layout: Any) -> str:
     """A docker config whose credentials hold ``word``; ``layout`` goes to ``json.dumps``."""
     names = registries or ("quay.io", "registry.redhat.io")
-    return json.dumps({"auths": {name: {"auth": auth(word)} for name in names}}, **layout)
+    return json.dumps(docker_config(**dict.fromkeys(names, word)), **layout)
 
 
 def secret_id(cluster: str) -> str:

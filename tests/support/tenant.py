@@ -20,23 +20,19 @@ from tests.lab.nodes.node import Node
 from tests.lab.supervisor import LabError
 from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of
 from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
+from tests.support.docker_configs import KEY, TYPE, docker_config, encoded
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import encoded
 from tests.support.rulebook import prepare
 
 CLUSTER, PLANE = "cls-1", "clusters-cls-1"
 CONFIG = "/var/lib/kubelet/config.json"
-_KEY, _TYPE = ".dockerconfigjson", "kubernetes.io/dockerconfigjson"
 _SECRETS = "/api/v1/namespaces/kube-system/secrets"
 _PLATFORM = ("platform", "example-platform-password")
 
 
 def document(**auths: str) -> str:
     """A docker config; registries with underscores for dots, and passwords."""
-    entries = {
-        key.replace("_", "."): {"auth": encoded(f"example:example-{word}")} for key, word in auths.items()
-    }
-    return json.dumps({"auths": entries})
+    return json.dumps(docker_config(**auths))
 
 
 def forms_of(word: str) -> list[str]:
@@ -67,8 +63,8 @@ class Tenant:
         planes = f"{BASE}/namespaces/{PLANE}/hostedcontrolplanes"
         api.apply(f"{planes}/{CLUSTER}", hosted_control_plane(CLUSTER))
         lab.registry.set_account(*_PLATFORM)
-        pull = {_KEY: encoded(lab.registry.docker_config(*_PLATFORM))}
-        self._secret(lab.api, "kube-system", "global-pull-secret-syncer-image", pull, _TYPE)
+        pull = {KEY: encoded(lab.registry.docker_config(*_PLATFORM))}
+        self._secret(lab.api, "kube-system", "global-pull-secret-syncer-image", pull, TYPE)
         self.entry = {
             "cluster_id": CLUSTER,
             "control_plane_namespace": PLANE,
@@ -86,7 +82,7 @@ class Tenant:
 
     def original(self, text: str) -> None:
         """The owner writes, or rotates, the original pull secret."""
-        self._secret(self.cluster.management_api, PLANE, "pull-secret", {_KEY: encoded(text)}, _TYPE)
+        self._secret(self.cluster.management_api, PLANE, "pull-secret", {KEY: encoded(text)}, TYPE)
 
     def additional(self, password: str | None) -> None:
         """The tenant writes, or rotates, its own; None deletes it."""
@@ -95,7 +91,7 @@ class Tenant:
             return
         self.cluster.registry.set_account("tenant", password)
         text = self.cluster.registry.docker_config("tenant", password)
-        self._secret(self.cluster.api, "kube-system", "additional-pull-secret", {_KEY: encoded(text)}, _TYPE)
+        self._secret(self.cluster.api, "kube-system", "additional-pull-secret", {KEY: encoded(text)}, TYPE)
 
     def pod(self, *, node: str | None = None) -> str:
         """A pod of a private image that no node has seen; its name."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.adapter.chaos.kubelet import Kubelet
 from tests.adapter.chaos.world import ChaosWorld
-from tests.support.kubernetes.world import docker_config
+from tests.support.docker_configs import docker_config
 
 if TYPE_CHECKING:
     from tests.adapter.chaos.parts import Parts

@@ -24,7 +24,7 @@ from tests.lab.supervisor import free_ports
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM, adapter_namespaces
-from tests.support.kubernetes.world import encoded
+from tests.support.docker_configs import encoded
 from tests.support.processes import Ansible
 from tests.support.rulebook import prepare
 

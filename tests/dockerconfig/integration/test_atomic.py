@@ -23,8 +23,8 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import atomic_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
+from tests.support.docker_configs import docker_config
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import docker_config
 
 # Fork, because a new interpreter would spend its short life on imports.
 FORK = multiprocessing.get_context("fork")

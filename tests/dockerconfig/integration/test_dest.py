@@ -16,7 +16,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.dockerconfig.integration.conftest import Run
-from tests.support.kubernetes.world import docker_config
+from tests.support.docker_configs import docker_config
 
 ONE = docker_config(quay_io="one")
 TWO = docker_config(quay_io="two")

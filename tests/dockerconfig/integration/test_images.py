@@ -17,7 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.dockerconfig.integration.conftest import Run
 from tests.dockerconfig.integration.test_merge import PLATFORM, TEAM, layers
-from tests.support.kubernetes.world import docker_config
+from tests.support.docker_configs import docker_config
 
 BOTH = ("kubelet", "containers_image")
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.dockerconfig.integration.conftest import Run
-from tests.support.kubernetes.world import docker_config
+from tests.support.docker_configs import docker_config
 
 PLATFORM = docker_config(quay_io="platform", cloud_openshift_com="platform")
 TEAM = docker_config(quay_io="team", team_example_com="team")

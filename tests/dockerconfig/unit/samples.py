@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import Finding
+from tests.support.docker_configs import encoded
 
 BASE64_JSON = base64.b64encode(b'{"auths": {}}')
-
-
-def encoded(text: str | bytes) -> str:
-    """Padded standard base64."""
-    return base64.b64encode(text if isinstance(text, bytes) else text.encode()).decode()
 
 
 GOOD = encoded("user:example-password")

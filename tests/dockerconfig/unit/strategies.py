@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import Layer, load
-from tests.dockerconfig.unit.samples import encoded
+from tests.support.docker_configs import encoded
 
 PROFILE = settings(
     derandomize=True,

@@ -21,7 +21,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     lint,
     load,
 )
-from tests.dockerconfig.unit.samples import GOOD, encoded
+from tests.dockerconfig.unit.samples import GOOD
+from tests.support.docker_configs import encoded
 
 KEY = b"0123456789abcdef"
 

@@ -15,8 +15,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     image_credentials,
     image_problem,
 )
-from tests.dockerconfig.unit.samples import GOOD, encoded
+from tests.dockerconfig.unit.samples import GOOD
 from tests.dockerconfig.unit.test_lookup import document
+from tests.support.docker_configs import encoded
 
 
 def said(text: Any, image: str, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -18,7 +18,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     normalise_registry,
     registry_identity,
 )
-from tests.dockerconfig.unit.samples import GOOD, encoded
+from tests.dockerconfig.unit.samples import GOOD
+from tests.support.docker_configs import encoded
 
 
 def document(*keys: str) -> str:

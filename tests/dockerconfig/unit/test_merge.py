@@ -18,7 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     lookup_kubelet,
     merge,
 )
-from tests.dockerconfig.unit.samples import encoded
+from tests.support.docker_configs import encoded
 
 PASSWORDS = {name: f"example-password-{name}" for name in ("original", "additional", "third")}
 

@@ -27,8 +27,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     merge,
     sensitive_forms,
 )
-from tests.dockerconfig.unit.samples import SAMPLES, Sample, encoded
+from tests.dockerconfig.unit.samples import SAMPLES, Sample
 from tests.dockerconfig.unit.strategies import PROFILE
+from tests.support.docker_configs import encoded
 
 CANARY = "canary-4711-example"
 CANARY_FORMS = [CANARY, encoded(CANARY)[:20], encoded(f"user:{CANARY}")[4:24], CANARY.upper()]

@@ -15,7 +15,7 @@ from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of, write_kubeconfig
 from tests.stand_ins.kubernetes.hypershift import hosted_control_plane
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.kubernetes.store import Event
-from tests.support.kubernetes.world import encoded
+from tests.support.docker_configs import encoded
 
 ONE, TWO = "cls-123", "cls-456"
 CONTEXTS = {ONE: "mgmt-1", TWO: "mgmt-2"}

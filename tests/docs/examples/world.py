@@ -18,7 +18,7 @@ from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
-from tests.support.kubernetes.world import docker_config, encoded, held
+from tests.support.docker_configs import docker_config, encoded, held
 from tests.support.processes import Ansible, Finished
 
 LABELS = {"managed-by": "hyperfleet", "adapter": "pullsecret"}

@@ -25,8 +25,8 @@ from tests.hosted.integration.world import OURS, World
 from tests.stand_ins.kubeconfig import write_kubeconfig
 from tests.stand_ins.kubernetes.hypershift import BASE
 from tests.stand_ins.metadata_server import ADDRESS, metadata_server
+from tests.support.docker_configs import docker_config, encoded
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import docker_config, encoded
 from tests.support.login import TlsFront
 from tests.support.yaml_bombs import MERGES
 

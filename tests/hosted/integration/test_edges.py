@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World
-from tests.support.kubernetes.world import docker_config, encoded
+from tests.support.docker_configs import docker_config, encoded
 
 PROBLEM = "hyperfleet.io/pull-secret-problem"
 WRONG = {

@@ -15,7 +15,8 @@ import pytest
 
 from tests.hosted.integration.test_edges import deployed
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, World, path
-from tests.support.kubernetes.world import Api, docker_config, encoded
+from tests.support.docker_configs import docker_config, encoded
+from tests.support.kubernetes.world import Api
 
 _HOLD = ["example.com/hold"]
 _MERGE = "application/merge-patch+json"

@@ -14,8 +14,8 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, SYNCER, World
+from tests.support.docker_configs import docker_config, encoded
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import docker_config, encoded
 
 ANYTHING_BUT_READ = ("create", "update", "patch", "delete")
 DRIFT: dict[str, tuple[str, str, Any, str]] = {

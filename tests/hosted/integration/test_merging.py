@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, IMAGE, OURS, STATUS, SYNCER, World
-from tests.support.kubernetes.world import TYPE, docker_config
+from tests.support.docker_configs import TYPE, docker_config
 
 
 def test_without_an_additional_secret_nothing_is_written(world: World) -> None:

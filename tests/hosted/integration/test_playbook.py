@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.hosted.integration.world import IMAGE, OURS, World
+from tests.support.docker_configs import docker_config
 from tests.support.kubernetes.running import SERVERS
-from tests.support.kubernetes.world import docker_config
 from tests.support.processes import Ansible, Finished
 from tests.support.provision import recap
 

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, STATUS, SYNCER, World, path
+from tests.support.docker_configs import docker_config
 from tests.support.kubernetes.running import SERVERS
-from tests.support.kubernetes.world import docker_config
 
 MERGE = "application/merge-patch+json"
 

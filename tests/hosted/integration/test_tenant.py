@@ -18,8 +18,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 )
 from tests.hosted.integration.test_edges import annotation, deployed
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World, path
+from tests.support.docker_configs import TYPE, docker_config, encoded
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import TYPE, Api, docker_config, encoded
+from tests.support.kubernetes.world import Api
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.stand_ins.kubeconfig import kubeconfig_of
 from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
+from tests.support.docker_configs import KEY, TYPE, docker_config, encoded, held
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import KEY, TYPE, Api, docker_config, encoded, held
+from tests.support.kubernetes.world import Api
 
 ADDITIONAL, GLOBAL = "additional-pull-secret", "global-pull-secret"
 SYNCER, STATUS = "global-pull-secret-syncer", "global-pull-secret-status"

@@ -52,7 +52,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 )
 from tests.stand_ins.certificate import write_certificate
 from tests.stand_ins.kubernetes.writes import merge
-from tests.support.kubernetes.world import docker_config
+from tests.support.docker_configs import docker_config
 
 BASE = {
     "cluster_id": "cls-1",

@@ -19,10 +19,10 @@ from tests.job.integration.test_job import SECRET
 from tests.lab.nodes.api import wait_until
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.docker_configs import docker_config, held
 from tests.support.exhaustive import some
 from tests.support.job.around import DOCUMENT, REQUIRED
 from tests.support.job.program import Done, Program
-from tests.support.kubernetes.world import docker_config, held
 from tests.support.late import at_once_and_late
 
 AUTH = DOCUMENT["auths"]["quay.io"]["auth"]

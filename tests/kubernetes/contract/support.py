@@ -15,19 +15,15 @@ import kubernetes.client
 from kubernetes.client.rest import RESTClientObject
 
 from tests.lab.session import KubernetesEnv
+from tests.support.docker_configs import KEY, TYPE, encoded
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
-DOCKER_CONFIG_JSON = "kubernetes.io/dockerconfigjson"
 PROTECTED = "hyperfleet.example/held"
 
 Body = dict[str, Any]
-
-
-def b64(text: str | bytes) -> str:
-    return base64.b64encode(text.encode() if isinstance(text, str) else text).decode()
 
 
 def unb64(text: str) -> str:
@@ -44,7 +40,7 @@ def secret(name: str, **fields: Any) -> Body:
 
 
 def pull_secret(name: str, document: str = DOCKER_CONFIG, **metadata: Any) -> Body:
-    return secret(name, type=DOCKER_CONFIG_JSON, data={".dockerconfigjson": b64(document)}, **metadata)
+    return secret(name, type=TYPE, data={KEY: encoded(document)}, **metadata)
 
 
 class Answer:

@@ -11,17 +11,8 @@ import re
 import pytest
 
 from tests.kubernetes.contract.conftest import real_only
-from tests.kubernetes.contract.support import (
-    DOCKER_CONFIG,
-    DOCKER_CONFIG_JSON,
-    Client,
-    Place,
-    b64,
-    causes,
-    pull_secret,
-    secret,
-    unb64,
-)
+from tests.kubernetes.contract.support import DOCKER_CONFIG, Client, Place, causes, pull_secret, secret, unb64
+from tests.support.docker_configs import TYPE, encoded
 
 MIB = 1024 * 1024
 
@@ -32,8 +23,8 @@ def test_a_created_secret_is_stored_as_sent(admin: Client, place: Place) -> None
     assert made.code == 201
     read = admin.get(place.at("s")).ok()
     assert read == made.ok()
-    assert (read["kind"], read["apiVersion"], read["type"]) == ("Secret", "v1", DOCKER_CONFIG_JSON)
-    assert read["data"] == {".dockerconfigjson": b64(DOCKER_CONFIG)}
+    assert (read["kind"], read["apiVersion"], read["type"]) == ("Secret", "v1", TYPE)
+    assert read["data"] == {".dockerconfigjson": encoded(DOCKER_CONFIG)}
     assert (read["metadata"]["labels"], read["metadata"]["annotations"]) == (labels, annotations)
 
 
@@ -61,7 +52,7 @@ def test_a_second_create_is_409_already_exists(admin: Client, place: Place) -> N
 def test_create_in_a_missing_namespace_is_404_for_the_namespace(admin: Client) -> None:
     path = "/api/v1/namespaces/not-there/secrets"
     # The server checks the namespace first, also for an invalid Secret.
-    for body in (pull_secret("s"), secret("s", type=DOCKER_CONFIG_JSON)):
+    for body in (pull_secret("s"), secret("s", type=TYPE)):
         status = admin.post(path, body).refused(404, "NotFound")
         assert status["message"] == 'namespaces "not-there" not found'
         assert status["details"] == {"name": "not-there", "kind": "namespaces"}
@@ -78,13 +69,13 @@ def test_without_a_type_it_is_opaque(place: Place) -> None:
 
 
 def test_string_data_is_encoded_wins_over_data_and_is_not_kept(place: Place) -> None:
-    made = place.made(secret("s", stringData={"a": "new"}, data={"a": b64("old"), "b": b64("kept")}))
+    made = place.made(secret("s", stringData={"a": "new"}, data={"a": encoded("old"), "b": encoded("kept")}))
     assert {key: unb64(value) for key, value in made["data"].items()} == {"a": "new", "b": "kept"}
     assert "stringData" not in made
 
 
 def test_line_breaks_inside_base64_are_dropped(place: Place) -> None:
-    text = b64("x" * 60)
+    text = encoded("x" * 60)
     assert place.made(secret("s", data={"k": f"{text[:40]}\r\n{text[40:]}\n"}))["data"] == {"k": text}
 
 
@@ -125,11 +116,9 @@ def test_a_body_in_another_format_is_415(admin: Client, place: Place) -> None:
     admin.call("POST", place.secrets, "text", "text/plain").refused(415, "UnsupportedMediaType")
 
 
-@pytest.mark.parametrize("data", [{}, {"config.json": b64("{}")}, {".dockercfg": b64("{}")}])
+@pytest.mark.parametrize("data", [{}, {"config.json": encoded("{}")}, {".dockercfg": encoded("{}")}])
 def test_a_pull_secret_without_its_key_is_422(admin: Client, place: Place, data: dict[str, str]) -> None:
-    status = admin.post(place.secrets, secret("s", type=DOCKER_CONFIG_JSON, data=data)).refused(
-        422, "Invalid"
-    )
+    status = admin.post(place.secrets, secret("s", type=TYPE, data=data)).refused(422, "Invalid")
     assert status["message"] == 'Secret "s" is invalid: data[.dockerconfigjson]: Required value'
     assert (status["details"]["name"], status["details"]["kind"]) == ("s", "Secret")
     assert causes(status) == [("data[.dockerconfigjson]", "FieldValueRequired")]
@@ -144,7 +133,7 @@ def test_a_pull_secret_that_is_no_json_object_is_422_and_not_repeated(
     assert causes(status) == [("data[.dockerconfigjson]", "FieldValueInvalid")]
     assert "<secret contents redacted>" in status["message"]
     assert "example-password" not in answer.text
-    assert b64(document) not in answer.text or not document
+    assert encoded(document) not in answer.text or not document
 
 
 @pytest.mark.parametrize("document", ["{}", "null", '{"auths":5}', '{"a":1,"a":2}', ' {"unknown":[]}\n'])
@@ -196,7 +185,7 @@ def test_invalid_labels_and_annotations_are_422(
 
 
 def test_all_broken_rules_are_reported_together(admin: Client, place: Place) -> None:
-    body = secret("Bad_Name", labels={"k": "bad value"}, type=DOCKER_CONFIG_JSON)
+    body = secret("Bad_Name", labels={"k": "bad value"}, type=TYPE)
     status = admin.post(place.secrets, body).refused(422, "Invalid")
     assert causes(status) == [
         ("metadata.name", "FieldValueInvalid"),
@@ -212,8 +201,8 @@ def test_a_data_key_has_few_characters(admin: Client, place: Place) -> None:
 
 
 def test_data_of_more_than_one_mib_is_422(admin: Client, place: Place) -> None:
-    admin.post(place.secrets, secret("s", data={"k": b64("x" * MIB)})).ok()
-    body = secret("t", data={"k": b64("x" * MIB), "l": b64("y")})
+    admin.post(place.secrets, secret("s", data={"k": encoded("x" * MIB)})).ok()
+    body = secret("t", data={"k": encoded("x" * MIB), "l": encoded("y")})
     status = admin.post(place.secrets, body).refused(422, "Invalid")
     assert causes(status) == [("data", "FieldValueTooLong")]
 
@@ -244,7 +233,7 @@ def test_unknown_fields_are_dropped_or_refused_when_strict(admin: Client, place:
 
 def test_dry_run_checks_everything_and_stores_nothing(admin: Client, place: Place) -> None:
     made = admin.post(place.secrets, pull_secret("s"), dryRun="All").ok()
-    assert made["data"] == {".dockerconfigjson": b64(DOCKER_CONFIG)}
+    assert made["data"] == {".dockerconfigjson": encoded(DOCKER_CONFIG)}
     admin.get(place.at("s")).refused(404, "NotFound")
     admin.post(place.secrets, pull_secret("s", "no json"), dryRun="All").refused(422, "Invalid")
     place.made(pull_secret("s"))

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.kubernetes.contract.conftest import real_only
-from tests.kubernetes.contract.support import DOCKER_CONFIG_JSON, Client, Place, names, pull_secret, secret
+from tests.kubernetes.contract.support import Client, Place, names, pull_secret, secret
+from tests.support.docker_configs import TYPE
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_a_selector_that_cannot_be_read_is_400(admin: Client, place: Place, sele
     ("selector", "found"),
     [
         ("metadata.name=a", "a"),
-        (f"type={DOCKER_CONFIG_JSON}", "a"),
+        (f"type={TYPE}", "a"),
         ("type=Opaque,metadata.name=b", "b"),
     ],
 )

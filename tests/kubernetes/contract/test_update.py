@@ -13,19 +13,18 @@ import pytest
 
 from tests.kubernetes.contract.conftest import real_only
 from tests.kubernetes.contract.support import (
-    DOCKER_CONFIG_JSON,
     JSON,
     MERGE_PATCH,
     STRATEGIC_PATCH,
     Client,
     Place,
-    b64,
     causes,
     pull_secret,
     secret,
     unb64,
     version,
 )
+from tests.support.docker_configs import TYPE, encoded
 
 MODIFIED = (
     'Operation cannot be fulfilled on secrets "s": the object has been modified; please apply your changes '
@@ -70,7 +69,7 @@ def test_of_many_writers_with_one_version_one_wins(admin: Client, place: Place) 
 def test_a_conflict_comes_before_validation(admin: Client, place: Place) -> None:
     first = place.made(pull_secret("s"))
     admin.patch(place.at("s"), {"metadata": {"labels": {"a": "b"}}}).ok()
-    broken = secret("s", type=DOCKER_CONFIG_JSON, resourceVersion=version(first))
+    broken = secret("s", type=TYPE, resourceVersion=version(first))
     admin.put(place.at("s"), broken).refused(409, "Conflict")
 
 
@@ -103,7 +102,7 @@ def test_an_update_that_changes_nothing_keeps_the_version(admin: Client, place: 
 def test_the_type_is_immutable(admin: Client, place: Place, how: str) -> None:
     place.made(pull_secret("s"))
     if how == "put":
-        answer = admin.put(place.at("s"), secret("s", data={".dockerconfigjson": b64("{}")}))
+        answer = admin.put(place.at("s"), secret("s", data={".dockerconfigjson": encoded("{}")}))
     else:
         answer = admin.patch(place.at("s"), {"type": "Opaque"})
     status = answer.refused(422, "Invalid")
@@ -114,7 +113,9 @@ def test_the_type_is_immutable(admin: Client, place: Place, how: str) -> None:
 def test_an_immutable_secret_refuses_other_data_but_takes_labels(admin: Client, place: Place) -> None:
     place.made({**pull_secret("s"), "immutable": True})
     said = "Forbidden: field is immutable when `immutable` is set"
-    status = admin.patch(place.at("s"), {"data": {".dockerconfigjson": b64("{}")}}).refused(422, "Invalid")
+    status = admin.patch(place.at("s"), {"data": {".dockerconfigjson": encoded("{}")}}).refused(
+        422, "Invalid"
+    )
     assert status["message"] == f'Secret "s" is invalid: data: {said}'
     status = admin.patch(place.at("s"), {"immutable": False}).refused(422, "Invalid")
     assert status["message"] == f'Secret "s" is invalid: immutable: {said}'
@@ -129,22 +130,22 @@ def test_an_immutable_secret_refuses_other_data_but_takes_labels(admin: Client, 
 def test_a_patch_keeps_what_it_does_not_name_and_null_removes(
     admin: Client, place: Place, content_type: str
 ) -> None:
-    place.made(secret("s", labels={"a": "1", "b": "2"}, annotations={"c": "3"}, data={"k": b64("v")}))
-    patch: dict[str, Any] = {"metadata": {"labels": {"a": None, "d": "4"}}, "data": {"l": b64("w")}}
+    place.made(secret("s", labels={"a": "1", "b": "2"}, annotations={"c": "3"}, data={"k": encoded("v")}))
+    patch: dict[str, Any] = {"metadata": {"labels": {"a": None, "d": "4"}}, "data": {"l": encoded("w")}}
     done = admin.patch(place.at("s"), patch, content_type).ok()
     assert done["metadata"]["labels"] == {"b": "2", "d": "4"}
     assert done["metadata"]["annotations"] == {"c": "3"}
-    assert done["data"] == {"k": b64("v"), "l": b64("w")}
+    assert done["data"] == {"k": encoded("v"), "l": encoded("w")}
     emptied = admin.patch(place.at("s"), {"metadata": {"labels": None}, "data": None}, content_type).ok()
     assert "labels" not in emptied["metadata"]
     assert "data" not in emptied
 
 
 def test_string_data_in_a_patch_adds_to_data(admin: Client, place: Place) -> None:
-    place.made(secret("s", data={"k": b64("v")}))
+    place.made(secret("s", data={"k": encoded("v")}))
     assert admin.patch(place.at("s"), {"stringData": {"l": "w"}}).ok()["data"] == {
-        "k": b64("v"),
-        "l": b64("w"),
+        "k": encoded("v"),
+        "l": encoded("w"),
     }
 
 
@@ -167,11 +168,11 @@ def test_a_patch_cannot_break_a_pull_secret(admin: Client, place: Place) -> None
 @real_only
 def test_a_patch_of_wrong_types_is_422_and_repeats_the_whole_object(admin: Client, place: Place) -> None:
     """A client must not print this message: it contains the stored data of all keys."""
-    place.made(secret("s", data={"other": b64("example-password")}))
+    place.made(secret("s", data={"other": encoded("example-password")}))
     answer = admin.patch(place.at("s"), {"data": {"k": "!!"}})
     status = answer.refused(422, "Invalid")
     assert causes(status) == [("patch", "FieldValueInvalid")]
-    assert b64("example-password") in status["message"]
+    assert encoded("example-password") in status["message"]
 
 
 def test_a_patch_cannot_rename_or_move(admin: Client, place: Place) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from kubernetes.dynamic import DynamicClient
 
-from tests.kubernetes.contract.support import Client, Place, b64, secret
+from tests.kubernetes.contract.support import Client, Place, secret
+from tests.support.docker_configs import encoded
 
 Change = tuple[str, str]
 
@@ -48,14 +49,14 @@ def test_from_a_version_on_every_change_arrives_in_order(
     place.made(secret("old"))
     start = list_version(admin, place)
     place.made(secret("a"))
-    admin.patch(place.at("a"), {"data": {"k": b64("v")}}).ok()
-    admin.patch(place.at("a"), {"data": {"k": b64("v")}}).ok()  # the same value again
+    admin.patch(place.at("a"), {"data": {"k": encoded("v")}}).ok()
+    admin.patch(place.at("a"), {"data": {"k": encoded("v")}}).ok()  # the same value again
     admin.delete(place.at("old")).ok()
     events = list(watch(resource_version=start))
     assert changes(iter(events)) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "old")]
     objects = [event["raw_object"] for event in events]
     assert all((o["kind"], o["apiVersion"]) == ("Secret", "v1") for o in objects)
-    assert objects[1]["data"] == {"k": b64("v")}
+    assert objects[1]["data"] == {"k": encoded("v")}
     versions = [int(o["metadata"]["resourceVersion"]) for o in objects]
     assert versions == sorted(set(versions))
     assert versions[0] > int(start)

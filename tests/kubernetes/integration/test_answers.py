@@ -18,8 +18,8 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )
+from tests.support.docker_configs import docker_config
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import docker_config
 
 MIB = 1 << 20
 

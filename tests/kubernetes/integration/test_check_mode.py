@@ -15,7 +15,8 @@ import pytest
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_faults import STORIES, tell
 from tests.kubernetes.integration.test_secret import NAME, ONE, desired
-from tests.support.kubernetes.world import Api, auth, docker_config
+from tests.support.docker_configs import auth, docker_config
+from tests.support.kubernetes.world import Api
 
 
 @pytest.mark.parametrize("story", STORIES)

@@ -19,8 +19,9 @@ from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import ONE, TWO
 from tests.lab.session import STAND_IN
 from tests.stand_ins.kubeconfig import write_kubeconfig
+from tests.support.docker_configs import held
 from tests.support.kubernetes.running import api_server, run_task
-from tests.support.kubernetes.world import Api, held
+from tests.support.kubernetes.world import Api
 
 IDS = [f"cls-{number}" for number in range(1, 6)]
 TARGETS: list[dict[str, Any]] = [{"cluster_id": name} for name in IDS]

@@ -13,8 +13,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 )
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, TWO, desired
+from tests.support.docker_configs import docker_config, held
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import Api, docker_config, held
+from tests.support.kubernetes.world import Api
 
 
 def test_two_runs_create_the_same_secret(api: Api, namespace: str, run: Run) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, desired
-from tests.support.kubernetes.world import Api, held
+from tests.support.docker_configs import held
+from tests.support.kubernetes.world import Api
 
 
 def test_a_missing_namespace_is_reported_at_once(api: Api, run: Run) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, TWO, desired
-from tests.support.kubernetes.world import KEY, Api, encoded, held
+from tests.support.docker_configs import KEY, encoded, held
+from tests.support.kubernetes.world import Api
 
 # The calls of a run, by the state before it, and the actions that it reports on success.
 STORIES = {

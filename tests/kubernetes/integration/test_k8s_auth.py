@@ -23,8 +23,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.kubernetes.integration.test_secret import NAME, ONE, desired
+from tests.support.docker_configs import held
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import Api, held
+from tests.support.kubernetes.world import Api
 from tests.support.login import TlsFront
 
 CANARY = "canary-example-password"

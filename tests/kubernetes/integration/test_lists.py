@@ -25,8 +25,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
     k8s_pull_secret,
 )
 from tests.kubernetes.integration.test_answers import server
+from tests.support.docker_configs import docker_config
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import docker_config
 
 NAMES = ["one", "two", "three"]
 # The continue token that the Ansible Operator's proxy sends with every list from its cache.

@@ -13,7 +13,8 @@ import pytest
 
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, desired
-from tests.support.kubernetes.world import TYPE, Api, docker_config, encoded, held
+from tests.support.docker_configs import TYPE, docker_config, encoded, held
+from tests.support.kubernetes.world import Api
 
 THEIRS = docker_config(quay_io="theirs")
 FOREIGN = [

@@ -16,7 +16,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret import replacing
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, TWO, desired
-from tests.support.kubernetes.world import KEY, TYPE, Api, encoded, held
+from tests.support.docker_configs import KEY, TYPE, encoded, held
+from tests.support.kubernetes.world import Api
 
 OURS = {"managed-by": "hyperfleet", "cluster-id": "cls-123"}
 

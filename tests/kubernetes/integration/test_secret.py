@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.kubernetes.integration.conftest import Run
-from tests.support.kubernetes.world import KEY, TYPE, Api, auth, docker_config, encoded, held
+from tests.support.docker_configs import KEY, TYPE, auth, docker_config, encoded, held
+from tests.support.kubernetes.world import Api
 
 ONE = docker_config(quay_io="one")
 TWO = docker_config(quay_io="two")

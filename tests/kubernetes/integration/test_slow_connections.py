@@ -19,8 +19,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 )
 from tests.kubernetes.integration.plugins import exec_kubeconfig
 from tests.kubernetes.integration.test_secret import ONE
+from tests.support.docker_configs import held
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import Api, held
+from tests.support.kubernetes.world import Api
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ import pytest
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, TWO, desired
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
-from tests.support.kubernetes.world import KEY, TYPE, Api, docker_config, encoded, held
+from tests.support.docker_configs import KEY, TYPE, docker_config, encoded, held
+from tests.support.kubernetes.world import Api
 
 PROJECT, SECRET = "customer-prod-12345", "hyperfleet-cls-123-pull-secret"
 THREE = docker_config(quay_io="three")

@@ -22,8 +22,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 )
 from tests.kubernetes.integration.test_secret import NAME, ONE, desired
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
+from tests.support.docker_configs import held
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import Api, held
+from tests.support.kubernetes.world import Api
 from tests.support.login import TlsFront
 
 Front = Callable[[], TlsFront]

@@ -15,7 +15,8 @@ from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, TWO, desired
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
 from tests.stand_ins.secret_manager.protos import DESTROYED, DISABLED
-from tests.support.kubernetes.world import KEY, Api, docker_config, encoded, held
+from tests.support.docker_configs import KEY, docker_config, encoded, held
+from tests.support.kubernetes.world import Api
 
 PROJECT, SECRET = "customer-prod-12345", "hyperfleet-cls-123-pull-secret"
 PATH = f"projects/{PROJECT}/secrets/{SECRET}"

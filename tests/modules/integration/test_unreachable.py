@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kubernetes.world import docker_config
+from tests.support.docker_configs import docker_config
 from tests.support.processes import Ansible
 
 _CONNECTION = '''

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.provision.integration.test_interrupted import until
+from tests.support.docker_configs import auth, docker_config
 from tests.support.exhaustive import some
-from tests.support.kubernetes.world import auth, docker_config
 from tests.support.provision import PROJECT, World, recap, rows
 
 ONE = docker_config(quay_io="one")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.stand_ins.secret_manager.protos import DISABLED
-from tests.support.kubernetes.world import docker_config, encoded
+from tests.support.docker_configs import docker_config, encoded
 from tests.support.processes import Finished
 from tests.support.provision import PROJECT, World
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kubernetes.world import docker_config
+from tests.support.docker_configs import docker_config
 from tests.support.processes import family
 from tests.support.provision import World, recap, rows
 

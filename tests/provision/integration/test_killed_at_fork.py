@@ -21,8 +21,8 @@ from tests.lab.supervisor import is_running
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.docker_configs import docker_config
 from tests.support.exhaustive import some
-from tests.support.kubernetes.world import docker_config
 from tests.support.processes import Ansible
 
 pytestmark = pytest.mark.hardening(13)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.stand_ins.secret_manager.protos import DISABLED, ENABLED
-from tests.support.kubernetes.world import auth, docker_config
+from tests.support.docker_configs import auth, docker_config
 from tests.support.late import at_once_and_late
 from tests.support.provision import PROJECT, World, recap, rows
 

@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import w
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.hypershift import hosted_control_plane
 from tests.stand_ins.metadata_server import ADDRESS, metadata_server
-from tests.support.kubernetes.world import encoded
+from tests.support.docker_configs import encoded
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 from tests.support.secret_events.source import Source, running
 from tests.support.yaml_bombs import MERGES

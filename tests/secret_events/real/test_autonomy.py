@@ -18,7 +18,8 @@ import pytest
 
 from tests.lab.session import kubernetes
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
-from tests.support.kubernetes.world import KEY, TYPE, Api, auth, docker_config, encoded, held
+from tests.support.docker_configs import KEY, TYPE, auth, docker_config, encoded, held
+from tests.support.kubernetes.world import Api
 from tests.support.rulebook import Rulebook, rulebook
 from tests.support.secret_events.source import Listener
 

@@ -23,7 +23,8 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
 from tests.lab.session import KubernetesEnv, kubernetes
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
-from tests.support.kubernetes.world import Api, docker_config, encoded
+from tests.support.docker_configs import docker_config, encoded
+from tests.support.kubernetes.world import Api
 from tests.support.secret_events.source import running
 
 pytestmark = pytest.mark.real("go")

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.docker_configs import auth
 from tests.support.processes import Ansible
-from tests.support.secret_manager import PROJECT, TRANSPORTS, Module, auth, document, owned
+from tests.support.secret_manager import PROJECT, TRANSPORTS, Module, document, owned
 
 
 @pytest.fixture

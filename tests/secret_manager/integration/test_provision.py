@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
-from tests.support.secret_manager import OURS, PROJECT, Module, auth, document, owned, secret_id
+from tests.support.docker_configs import auth
+from tests.support.secret_manager import OURS, PROJECT, Module, document, owned, secret_id
 
 
 def test_the_first_run_creates_the_secret_with_its_labels_and_one_version(module: Module) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tests.lab.nodes.api import Object, wait_until
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs import rights
-from tests.support.kubernetes.world import KEY, TYPE, encoded
+from tests.support.docker_configs import KEY, TYPE, encoded
 
 if TYPE_CHECKING:
     from tests.lab.nodes.cluster import ClusterLab

@@ -47,7 +47,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 )
 from tests.stand_ins.kubernetes.playing import Object, Playing
 from tests.support.adapter_jobs.documents import document
-from tests.support.kubernetes.world import KEY, TYPE, Api
+from tests.support.docker_configs import KEY, TYPE
+from tests.support.kubernetes.world import Api
 
 CANARY = "example-password-canary-4711"
 DOCUMENT = json.dumps({"auths": {"quay.io": {"auth": base64.b64encode(b"u:" + CANARY.encode()).decode()}}})

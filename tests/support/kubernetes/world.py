@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import itertools
-import json
 import secrets
 import ssl
 import time
@@ -31,8 +29,6 @@ from tests.stand_ins.kubernetes.routing import route
 from tests.stand_ins.kubernetes.status import ApiError
 from tests.stand_ins.rules import CallLog, RuleTable
 
-KEY = ".dockerconfigjson"
-TYPE = "kubernetes.io/dockerconfigjson"
 MUTATING = ("create", "update", "patch", "delete", "deletecollection")
 # Headers that are about a connection, of which a proxy has two.
 _OF_CONNECTIONS = {"connection", "transfer-encoding", "content-length", "host", "keep-alive"}
@@ -193,24 +189,3 @@ class Api:
         status, answer = self.request(method, path, body, content)
         assert status < 300, (method, path, status, answer)
         return answer
-
-
-def encoded(text: str | bytes) -> str:
-    data = text if isinstance(text, bytes) else text.encode()
-    return base64.b64encode(data).decode()
-
-
-def held(secret: dict[str, Any] | None) -> Any:
-    """The docker config that a Secret holds."""
-    assert secret is not None
-    return json.loads(base64.b64decode(secret["data"][KEY]))
-
-
-def auth(text: str) -> str:
-    """An ``auth`` value for an example password."""
-    return encoded(f"user:example-password-{text}")
-
-
-def docker_config(**registries: str) -> dict[str, Any]:
-    """``docker_config(quay_io="one")``: underscores stand for dots."""
-    return {"auths": {name.replace("_", "."): {"auth": auth(text)} for name, text in registries.items()}}

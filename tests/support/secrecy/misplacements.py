@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tests.support.docker_configs import encoded
 from tests.support.secrecy.canary import Canary
 
 __all__ = ["TEXTS", "misplaced"]
@@ -20,20 +21,16 @@ def _login(canary: Canary) -> str:
     return f"{canary.entries[0].user}:{canary.entries[0].password}"
 
 
-def _encoded(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
 # In which form somebody pastes it.
 TEXTS: Mapping[str, Callable[[Canary], str]] = {
     "compact": lambda canary: canary.text,
-    "base64": lambda canary: base64.b64encode(canary.text.encode()).decode(),
+    "base64": lambda canary: encoded(canary.text),
     "indented": lambda canary: json.dumps(canary.document, indent=2),
     "lines": lambda canary: base64.encodebytes(canary.text.encode()).decode(),
     "auth": lambda canary: canary.entries[0].auth,
-    "auth with a line break": lambda canary: _encoded(f"{_login(canary)}\n".encode()),
-    "auth in Latin-1": lambda canary: _encoded(_login(canary).encode("latin-1")),
-    "auth of a key file": lambda canary: _encoded(
+    "auth with a line break": lambda canary: encoded(f"{_login(canary)}\n".encode()),
+    "auth in Latin-1": lambda canary: encoded(_login(canary).encode("latin-1")),
+    "auth of a key file": lambda canary: encoded(
         f"_json_key:{json.dumps({'private_key': canary.entries[0].password}, indent=2)}".encode()
     ),
     "auth in a sentence": lambda canary: f"refused: {canary.entries[0].auth}, see the log",

@@ -37,8 +37,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision i
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.world import order
+from tests.support.docker_configs import docker_config, held
 from tests.support.kubernetes.running import FAST_RETRY, run_task
-from tests.support.kubernetes.world import docker_config, held
 from tests.support.secret_manager import Module
 
 WAYS = ("playbook", "job", "inline")

@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import drift
 from tests.support.adapter_jobs.world import SUCCESS, World, said
-from tests.support.kubernetes.world import KEY, held
+from tests.support.docker_configs import KEY, held
 
 NAME, DATA, PLACED = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data", "c-1-pull-secret"
 LATER = 60.0

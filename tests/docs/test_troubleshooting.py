@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import errors
 from tests.support import doc_tables
 from tests.tools import messages
 from tests.tools.env import ROOT
@@ -27,7 +28,10 @@ def all_messages() -> str:
 
 
 def kinds() -> set[str]:
-    found = {"stopped"}  # the kind in the log of a job that was stopped
+    found = {
+        "stopped",
+        "held",
+    }  # of a job that was stopped, and of a kubelet that has failed with the same file
     for folder in ("plugins", "extensions"):
         for path in (ROOT / folder).rglob("*.py"):
             found |= set(_KIND.findall(path.read_text()))
@@ -37,6 +41,16 @@ def kinds() -> set[str]:
 def test_every_kind_has_a_section() -> None:
     assert len(kinds()) > 15
     assert sorted(_SECTION.findall(PAGE)) == sorted(kinds())
+
+
+def test_every_kind_says_whether_it_is_retried() -> None:
+    rows = doc_tables.table(PAGE, "Kind", "Within the run", "By the next run")
+    named = [kind for row in rows for kind in doc_tables.literals(row[0])]
+    assert sorted(named) == sorted(kinds())
+    # The first row has the kinds that are retried within the run.
+    assert set(doc_tables.literals(rows[0][0])) == {
+        error.kind for error in vars(errors).values() if getattr(error, "retryable", False)
+    }
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])

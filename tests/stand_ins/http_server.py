@@ -15,7 +15,7 @@ import threading
 from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -179,7 +179,7 @@ class _Connection(asyncio.Protocol):
         if answer is None:
             self.transport.abort()
             return
-        head = [f"HTTP/1.1 {answer.code} {_phrase(answer.code)}"]
+        head = [f"HTTP/1.1 {answer.code} {responses.get(answer.code, 'Unknown')}"]
         head += [f"{name}: {value}" for name, value in answer.headers.items()]
         if answer.content_type:
             head.append(f"Content-Type: {answer.content_type}")
@@ -190,10 +190,3 @@ class _Connection(asyncio.Protocol):
         self.transport.write(("\r\n".join(head) + "\r\n\r\n").encode("latin-1") + answer.body)
         if request.headers.get("connection", "").lower() == "close" and not answer.stream:
             self.transport.close()
-
-
-def _phrase(code: int) -> str:
-    try:
-        return HTTPStatus(code).phrase
-    except ValueError:
-        return "Unknown"

@@ -35,6 +35,10 @@ class Rule:
         if self.skip < 0 or self.delay < 0 or (self.times is not None and self.times < 1):
             raise ValueError("fault: skip and delay are at least 0, times at least 1")
 
+    def matches(self, **call: str) -> bool:
+        """Whether each of these fields of a call fits the rule's field of that name, a glob."""
+        return all(fnmatchcase(value, getattr(self, name)) for name, value in call.items())
+
 
 _Rule = TypeVar("_Rule", bound=Rule)
 

@@ -197,13 +197,11 @@ def test_a_corrupt_add_shows_in_the_flag_or_in_the_bytes(
     "rule",
     [
         {"method": "Nope", "code": "INTERNAL"},
-        {"method": "GetSecret"},
         {"code": "OK"},
         {"code": "NOPE"},
         {"code": "INTERNAL", "phase": "during"},
         {"code": "INTERNAL", "times": 0},
         {"code": "INTERNAL", "skip": -1},
-        {"method": "GetSecret", "corrupt": "crc"},
         {"method": "AccessSecretVersion", "corrupt": "colour"},
     ],
 )

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from tests.stand_ins.rules import Rule
 
@@ -43,11 +42,6 @@ class Fault(Rule):
             raise ValueError("fault: needs a status, a delay, a body, a drop or a loss")
         if self.status is not None and not 400 <= self.status <= 599 and self.body is None:
             raise ValueError("fault: status is 400 to 599")
-
-    def fits(self, method: str, path: str, query: str) -> bool:
-        return (
-            self.method in ("*", method) and fnmatchcase(path, self.path) and fnmatchcase(query, self.query)
-        )
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ class HyperFleetLab(Lab):
     def _serve(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
         if request.path.startswith("/_lab/"):
             return self.own_route(request)
-        fault = self.faults.first(lambda rule: rule.fits(request.method, request.path, request.query_string))
+        call = {"method": request.method, "path": request.path, "query": request.query_string}
+        fault = self.faults.first(lambda rule: rule.matches(**call))
         if fault:
             return self._serve_with_fault(request, fault)
         return self._recorded(request, self._response(*self.answer(request)))

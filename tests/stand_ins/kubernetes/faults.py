@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from tests.stand_ins.rules import Rule
 
@@ -40,13 +39,6 @@ class Fault(Rule):
         super().__post_init__()
         if self.phase not in ("before", "after"):
             raise ValueError("phase is 'before' or 'after'")
-
-    def matches(self, verb: str, method: str, path: str) -> bool:
-        return (
-            fnmatchcase(verb, self.verb)
-            and fnmatchcase(method, self.method.upper())
-            and fnmatchcase(path, self.path)
-        )
 
 
 @dataclass

@@ -82,7 +82,8 @@ class KubernetesLab(Lab):
             return self.own_route(request)
         target = route(request)
         verb = target.verb if target else ""
-        fault = self.faults.first(lambda one: one.matches(verb, request.method, request.path))
+        call = {"verb": verb, "method": request.method, "path": request.path}
+        fault = self.faults.first(lambda rule: rule.matches(**call))
         if fault:
             return self._with_fault(request, target, fault)
         response, user = self._handle(request, target)

@@ -22,9 +22,8 @@ late      seconds by which answers are old, beside the other rules and without t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from google.api_core.exceptions import GoogleAPICallError, from_grpc_status
@@ -51,20 +50,15 @@ class Fault(Rule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.method != "*" and self.method not in METHODS:
-            raise ValueError(f"fault: unknown method {self.method!r}")
-        if self.code is not None and (self.code == "OK" or self.code not in StatusCode.__members__):
-            raise ValueError(f"fault: unknown code {self.code!r}")
-        if self.phase not in ("before", "after"):
-            raise ValueError("fault: phase is 'before' or 'after'")
-        if self.corrupt not in (None, "payload", "crc"):
-            raise ValueError("fault: corrupt is 'payload' or 'crc'")
-        if self.corrupt and self.method not in ("AccessSecretVersion", "AddSecretVersion"):
-            raise ValueError("fault: only AccessSecretVersion and AddSecretVersion can be corrupted")
-        if self.code is None and not self.delay and not self.corrupt and not self.late:
-            raise ValueError("fault: needs a code, a delay, a corruption or late")
-        if self.late < 0:
-            raise ValueError("fault: late is at least 0")
+        known: dict[str, Container[str | None]] = {
+            "method": {"*", *METHODS},
+            "code": {None, *StatusCode.__members__} - {"OK"},
+            "phase": {"before", "after"},
+            "corrupt": {None, "payload", "crc"},
+        }
+        for name, values in known.items():
+            if getattr(self, name) not in values:
+                raise ValueError(f"fault: unknown {name} {getattr(self, name)!r}")
         others = (self.code, self.delay, self.corrupt, self.times, self.skip, self.phase != "before")
         if self.late and any(others):
             raise ValueError("fault: late goes with method and resource only")
@@ -84,7 +78,7 @@ class Fault(Rule):
 
     def fits(self, method: str, names: Sequence[str]) -> bool:
         """Whether the rule is for a call of this method, on a resource of these names."""
-        return self.method in ("*", method) and any(fnmatchcase(name, self.resource) for name in names)
+        return any(self.matches(method=method, resource=name) for name in names)
 
 
 class FaultTable(RuleTable[Fault]):

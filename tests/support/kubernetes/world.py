@@ -86,7 +86,7 @@ class Api:
         verb = target.verb if target else ""
 
         def fits(rule: Fault) -> bool:
-            return rule.matches(verb, request.method, request.path)
+            return rule.matches(verb=verb, method=request.method, path=request.path)
 
         if hook := self._hooks.first(fits):
             hook.act()

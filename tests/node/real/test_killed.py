@@ -10,10 +10,9 @@ such as a rollback.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -70,29 +69,19 @@ class RealKubelet(OverDBus, Stepping):
         return _seen(self._world, _STARTED_WITH).read_bytes()
 
 
-class OnNode(Story):
-    """Empties the node's directory for each step. Kubelet keeps running from one step to the next."""
-
-    OPTIONS: ClassVar[dict[str, Any]] = {"healthz": "", "attempts": 1, "window": 0.0, "ready_timeout": 5.0}
-
-    def __init__(self, world: World, way: str, old: Any) -> None:
-        super().__init__(way, old)
-        self.clock = Clock()
-        self._world = world
-
-    def prepare(self) -> None:
-        for path in [*_seen(self._world, DIRECTORY).iterdir(), _seen(self._world, _STARTED_WITH)]:
-            path.unlink(missing_ok=True)
-        self.path = _seen(self._world, FILE)
-        self.path.write_text(json.dumps(self.old, indent=1))
-        self.kubelet = RealKubelet(self._world)
-
-
 @pytest.mark.parametrize("way", ["module", "syncer"])
 def test_every_step(world: World, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     world.everywhere("mkdir", "-p", "-m", "0700", DIRECTORY)
     world.node.install_unit(UNIT, _KUBELET)
     world.everywhere("systemctl", "start", UNIT)
     monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={world.node.bus_dir}/system_bus_socket")
-    steps = kill_at_every_step(OnNode(world, way, OLD), NEW, "in-sync")
+
+    def kubelet() -> RealKubelet:
+        """It keeps running from one step to the next."""
+        _seen(world, _STARTED_WITH).unlink(missing_ok=True)
+        return RealKubelet(world)
+
+    options: dict[str, Any] = {"attempts": 1, "window": 0.0, "ready_timeout": 5.0}
+    story = Story(way, _seen(world, FILE), kubelet, Clock(), OLD, **options)
+    steps = kill_at_every_step(story, NEW, "in-sync")
     assert steps > 30, "too few steps"

@@ -31,7 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     SyncerSettings,
     settings_from_environment,
 )
-from tests.node.syncer.kubelet import Kubelet, QuickClock
+from tests.node.fake_systemd import FakeSystemd, QuickClock
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
@@ -192,7 +192,7 @@ class NodeUnderTest:
         self.directory = directory / name
         self.directory.mkdir()
         self.path = self.directory / "config.json"
-        self.kubelet = Kubelet()
+        self.kubelet = FakeSystemd()
         self.wire = Wire(cluster.lab.url)
         self.account = directory / f"{name}-account"
         self.account.mkdir()
@@ -237,7 +237,7 @@ class NodeUnderTest:
         return self
 
     def _node(self, settings: SyncerSettings) -> Node:
-        return Node(settings, self.kubelet.systemd, QuickClock())
+        return Node(settings, lambda: self.kubelet, QuickClock())
 
     def _run(self, syncer: SyncerProgram) -> None:
         self.code = syncer.run()

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""kill -9 before each call of the node's work that changes files or kubelet, one after the other."""
+"""kill -9 before each call of the node's work that changes files or kubelet, one after the other.
+
+Small, since a process of its own imports it and forks.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,12 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import Systemd
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
+    Systemd,
+    UnitState,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
@@ -24,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     settings_from_environment,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
+from tests.node.fake_systemd import JumpingClock
 from tests.node.unit.support import config, document
 
 OS_CALLS = (
@@ -44,6 +51,20 @@ OLD = {**document(ecr_example="theirs", quay_io="displaced"), "HttpHeaders": {"a
 NEW = config(quay_io="new", ghcr_io="new")
 BAD = config(bad_example="new")
 LATE = config(late_example="new")
+# How often a kubelet that dies later is seen up: by the process that restarts it, and then once.
+_SEEN_UP = 2
+
+# What is in the file at first, what has been brought in sync then, what is wanted, and how that ends.
+STORIES: dict[str, tuple[Any, list[DockerConfig | None], DockerConfig | None, str]] = {
+    "made": (None, [], NEW, "in-sync"),
+    "merged into what others wrote": (OLD, [], NEW, "in-sync"),
+    "rotated": (OLD, [config(quay_io="older", docker_io="older")], NEW, "in-sync"),
+    "taken out": (OLD, [NEW], None, "in-sync"),
+    "removed": (None, [NEW], None, "in-sync"),
+    "rolled back": (OLD, [], BAD, "held"),
+    "rolled back to absence": (None, [], BAD, "held"),
+    "rolled back after a while": (OLD, [], LATE, "held"),
+}
 
 
 class Stepping(Systemd):
@@ -60,27 +81,88 @@ class Stepping(Systemd):
         raise NotImplementedError
 
 
+class Kubelet(Stepping):
+    """Outlives the processes that restart it: its state is in a file."""
+
+    def __init__(self, path: Path, config_path: Path) -> None:
+        self._path = path
+        self._config = config_path
+        self.before_step: Callable[[], None] = lambda: None
+        self._load("done")
+
+    def _load(self, job: str) -> str:
+        content = self._config.read_text() if self._config.exists() else ""
+        job = "failed" if "bad.example" in content else job
+        count = self._known["count"] + 1 if self._path.exists() else 1
+        self._save(count=count, content=content, job=job, seen=0)
+        return job
+
+    def _save(self, **known: Any) -> None:
+        self._path.write_text(json.dumps(known))
+
+    @property
+    def _known(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._path.read_text())
+        return found
+
+    def start(self) -> str:
+        return str(self._known["count"])
+
+    def started_with(self) -> bytes:
+        return str(self._known["content"]).encode()
+
+    def state(self, unit: str) -> UnitState:
+        known = self._known
+        active, sub = ("active", "running") if known["job"] == "done" else ("failed", "failed")
+        if "late.example" in known["content"]:
+            self._save(**{**known, "seen": known["seen"] + 1})
+            if known["seen"] >= _SEEN_UP:
+                active, sub = "activating", "auto-restart"
+        return UnitState("loaded", active, sub, "success", f"{known['count']:032x}", 0, True, "notify")
+
+    def reset_failed(self, unit: str) -> None:
+        pass
+
+    def restart(self, unit: str, timeout: float) -> str:
+        self.before_step()
+        job = self._load("done")
+        self.before_step()
+        return job
+
+
 class Story:
-    """Work of the ``module``, ``role`` or ``syncer`` that is killed at a step, on a new node each time."""
+    """Work of the ``module``, ``role`` or ``syncer`` that is killed at a step, each time in an emptied directory.
 
-    path: Path
-    kubelet: Stepping
-    clock: Clock
-    OPTIONS: ClassVar[dict[str, Any]] = {"healthz": "", "attempts": 2}
+    ``kubelet`` makes what is restarted each time. ``old`` is in the file at first, and ``earlier`` has been brought
+    in sync then.
+    """
 
-    def __init__(self, way: str, old: Any = None, earlier: Sequence[DockerConfig | None] = ()) -> None:
+    def __init__(
+        self,
+        way: str,
+        path: Path,
+        kubelet: Callable[[], Stepping],
+        clock: Clock,
+        old: Any = None,
+        earlier: Sequence[DockerConfig | None] = (),
+        **options: Any,
+    ) -> None:
         self._way = {"module": self._at_once, "role": self._by_the_role, "syncer": self._by_the_syncer}[way]
+        self.path = path
+        self._new_kubelet = kubelet
+        self._clock = clock
         self.old = old
         self._earlier = earlier
+        self._options = {"healthz": "", "attempts": 2, **options}
 
     def begin(self) -> None:
-        self.prepare()
+        for left in self.path.parent.iterdir():
+            left.unlink()
+        if self.old is not None:
+            self.path.write_text(json.dumps(self.old, indent=1))
+        self.kubelet = self._new_kubelet()
         for desired in self._earlier:
             self.run(desired)
-
-    def prepare(self) -> None:
-        """Set ``path``, with nothing of an earlier step beside it, and ``old`` in it; and ``kubelet``."""
-        raise NotImplementedError
 
     def run(self, desired: DockerConfig | None) -> str:
         """Do the work; the state it ends in."""
@@ -90,8 +172,8 @@ class Story:
             self.kubelet.close()
 
     def _sync(self, **options: Any) -> Synchroniser:
-        given = Options(**{**self.OPTIONS, **options})
-        return Synchroniser(str(self.path), given, self.kubelet, self.clock)
+        given = Options(**{**self._options, **options})
+        return Synchroniser(str(self.path), given, self.kubelet, self._clock)
 
     def _at_once(self, desired: DockerConfig | None) -> str:
         return self._sync().apply(desired).state
@@ -118,9 +200,9 @@ class Story:
             "SYNCER_LEASES": "restart-0",
             "SYNCER_KUBELET_DIR": str(self.path.parent),
             "SYNCER_HEALTHZ": "",
-            "SYNCER_HEALTH_WINDOW": str(self.OPTIONS.get("window", 12)),
+            "SYNCER_HEALTH_WINDOW": str(self._options.get("window", 12)),
         }
-        node = Node(settings_from_environment(environ), lambda: self.kubelet, self.clock)
+        node = Node(settings_from_environment(environ), lambda: self.kubelet, self._clock)
         written = node.write(desired.canonical())
         ended = node.restart(lambda: False) if written.restart else written
         # What failed before is only written to be taken back.
@@ -179,6 +261,16 @@ class Story:
             setattr(os, name, write_in_parts if name == "write" else counted(getattr(os, name)))
         fcntl.flock = counted(fcntl.flock)
         self.kubelet.before_step = before_step
+
+
+def kill(directory: Path, way: str, name: str) -> int:
+    """Kill the work of one of the ``STORIES`` at every step, with a file for kubelet; how many it has."""
+    old, earlier, desired, state = STORIES[name]
+    path = directory / "node" / "config.json"
+    path.parent.mkdir()
+    clock = JumpingClock()
+    story = Story(way, path, lambda: Kubelet(directory / "kubelet.json", path), clock, old, earlier)
+    return kill_at_every_step(story, desired, state)
 
 
 def kill_at_every_step(story: Story, desired: DockerConfig | None, state: str) -> int:

@@ -2,30 +2,25 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A node without a node: a clock that jumps, and a systemd that does as it is told."""
+"""Docker configs, and a directory that stands for a node."""
 
 from __future__ import annotations
 
 import base64
 import json
 import socket
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
-    Systemd,
     SystemdError,
-    UnitState,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
+from tests.node.fake_systemd import UNIT, FakeSystemd, JumpingClock
 from tests.stand_ins.tcp_server import Server
-
-UNIT = "kubelet.service"
 
 
 def auth(text: str) -> dict[str, str]:
@@ -40,64 +35,6 @@ def document(**registries: str) -> dict[str, Any]:
 
 def config(**registries: str) -> DockerConfig:
     return load(document(**registries), allow_empty=True)
-
-
-class JumpingClock(Clock):
-    """Sleeping takes no time and moves the clock."""
-
-    def __init__(self) -> None:
-        self.time = 1000.0
-
-    def monotonic(self) -> float:
-        return self.time
-
-    def sleep(self, seconds: float) -> None:
-        assert seconds >= 0
-        self.time += max(seconds, 0.001)
-
-    def now(self) -> float:
-        return 1_700_000_000.0 + self.time
-
-
-class FakeSystemd(Systemd):
-    """A unit that is running; ``script`` says what each restart does: a job's result, or an error."""
-
-    NAME = "fake"
-
-    def __init__(self) -> None:
-        self.count = 1
-        self.now = UnitState("loaded", "active", "running", "success", "1" * 32, 0, True, "notify")
-        self.script: list[str | Callable[[], str]] = []
-        # What the unit becomes some polls after a restart.
-        self.later: list[UnitState] = []
-        self.restarts = 0
-        self.on_restart: Callable[[], None] = lambda: None
-        self.lock = threading.Lock()
-
-    def state(self, unit: str) -> UnitState:
-        assert unit == UNIT
-        if self.later:
-            self.now = self.later.pop(0)
-        return self.now
-
-    def reset_failed(self, unit: str) -> None:
-        pass
-
-    def started(self) -> UnitState:
-        self.count += 1
-        return UnitState("loaded", "active", "running", "success", f"{self.count:032x}", 0, True, "notify")
-
-    def restart(self, unit: str, timeout: float) -> str:
-        self.restarts += 1
-        self.on_restart()
-        step = self.script.pop(0) if self.script else "done"
-        if not isinstance(step, str):
-            return step()
-        if step == "done":
-            self.now = self.started()
-        elif step == "failed":
-            self.now = self.started()._replace(active="failed", sub="failed", result="exit-code")
-        return step
 
 
 def refusal(name: str, detail: str = "") -> Callable[[], str]:

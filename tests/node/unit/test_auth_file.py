@@ -59,7 +59,7 @@ def test_the_label_is_kept_and_restored(place: Place, label: str) -> None:
     place.put({"auths": {}})
     os.setxattr(str(place.path), label, LABEL)
     place.systemd.script = ["failed"] * 3
-    place.systemd.on_restart = lambda: labels.append(os.getxattr(str(place.path), label))
+    place.systemd.on_restart = lambda _number: labels.append(os.getxattr(str(place.path), label))
     labels: list[bytes] = []
     place.sync().apply(config(quay_io="new"))
     assert labels == [LABEL] * 4

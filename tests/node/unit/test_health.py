@@ -21,7 +21,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     Healthz,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
-from tests.node.unit.support import UNIT, Answering, FakeSystemd, JumpingClock
+from tests.node.fake_systemd import UNIT, FakeSystemd, JumpingClock
+from tests.node.unit.support import Answering
 
 
 @pytest.fixture

@@ -23,8 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     sync as kubelet_sync,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import atomic_file
-from tests.node.unit.in_directory import STORIES, kill
-from tests.node.unit.story import OS_CALLS
+from tests.node.unit.story import OS_CALLS, STORIES, kill
 from tests.support.exhaustive import some
 
 # Functions that change neither a file nor kubelet.

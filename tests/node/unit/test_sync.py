@@ -343,7 +343,7 @@ def test_what_was_written_is_told_although_another_run_is_restarting_kubelet(pla
 def test_something_newer_during_the_restart_is_settled_too(place: Place) -> None:
     newer = config(quay_io="newer")
 
-    def rewrite() -> None:
+    def rewrite(_number: int) -> None:
         if place.systemd.restarts == 1:
             place.sync().write(newer)
 
@@ -429,9 +429,9 @@ def test_a_second_write_that_fails_leaves_no_file_where_there_was_none(place: Pl
 def test_what_others_wrote_survives_a_roll_back_on_request(place: Place, when: str) -> None:
     place.put(document(quay_io="old", ecr_example="stale"))
     if when == "while kubelet restarts":
-        place.systemd.on_restart = lambda: refresh(place)
+        place.systemd.on_restart = lambda _number: refresh(place)
     place.sync().apply(WANTED)
-    place.systemd.on_restart = lambda: None
+    place.systemd.on_restart = lambda _number: None
     refresh(place)
     if when == "seen":
         assert place.sync().apply(WANTED).actions == []
@@ -548,12 +548,12 @@ def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -
         place.sync().apply(ours)
     place.put({"auths": {**place.auths(), **document(tenant_example="theirs")["auths"]}})
 
-    def take_out() -> None:
+    def take_out(_number: int) -> None:
         place.put({"auths": {key: entry for key, entry in place.auths().items() if key != "tenant.example"}})
 
     place.systemd.on_restart = take_out
     assert place.sync().roll_back().rolled_back
-    place.systemd.on_restart = lambda: None
+    place.systemd.on_restart = lambda _number: None
     place.sync().apply(config(quay_io="third"))
     assert place.auths() == document(ecr_example="theirs", quay_io="third")["auths"]
     place.sync().apply(None)
@@ -563,7 +563,7 @@ def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -
 def meanwhile(place: Place, number: int) -> None:
     """Another program writes into the file during the restart with this number."""
 
-    def write() -> None:
+    def write(_number: int) -> None:
         if place.systemd.restarts == number:
             place.put({"auths": {**place.auths(), **document(other_example="theirs")["auths"]}})
 

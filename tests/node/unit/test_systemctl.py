@@ -29,7 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.sys
     BySystemctl,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
-from tests.node.unit.support import UNIT
+from tests.node.fake_systemd import UNIT
 
 SHOWN = "LoadState=loaded\nActiveState=active\nSubState=running\nInvocationID=ab\nNRestarts=2\nType=notify\n"
 

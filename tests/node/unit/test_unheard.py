@@ -134,7 +134,7 @@ def test_a_kubelet_that_fails_with_the_old_file_gets_the_new_one(
     place.put(OLD)
     state(place)
 
-    def restarted() -> None:
+    def restarted(_number: int) -> None:
         door.status = 200
 
     place.systemd.on_restart = restarted
@@ -152,7 +152,7 @@ def test_a_kubelet_that_says_itself_that_it_is_unwell_is_restarted(
 ) -> None:
     door.status = 500
 
-    def restarted() -> None:
+    def restarted(_number: int) -> None:
         door.status = 200
 
     place.systemd.on_restart = restarted
@@ -166,14 +166,14 @@ def test_what_failed_and_could_not_be_rolled_back_can_be_replaced(
     place.put(OLD)
     door.status = 200
 
-    def restarted() -> None:
+    def restarted(_number: int) -> None:
         (place.path.parent / "config.json.hyperfleet-backup").unlink(missing_ok=True)
         door.status = 0
 
     place.systemd.on_restart = restarted
     assert "could not be rolled back" in place.sync(**options).apply(WANTED).message
 
-    def mended() -> None:
+    def mended(_number: int) -> None:
         door.status = 200
 
     place.systemd.on_restart = mended

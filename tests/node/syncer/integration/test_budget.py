@@ -27,7 +27,7 @@ class Down:
     def watch(self, node: NodeUnderTest) -> None:
         before = node.kubelet.on_restart
 
-        def counted(number: int) -> str:
+        def counted(number: int) -> str | None:
             with self._lock:
                 self.now += 1
                 self.begun += 1

@@ -171,7 +171,7 @@ def test_a_sick_node_is_not_the_documents_fault(
         cluster.say("node-1", None)
         node.start()
         cluster.wait("failed", version)
-        eventually(lambda: cluster.holder() == "" and node.kubelet.state[0] == "active", "kubelet is up")
+        eventually(lambda: cluster.holder() == "" and node.kubelet.now.active == "active", "kubelet is up")
         assert cluster.status()["by"] == "node"
     other = new_node("node-2").start()
     cluster.wait("in-sync", version, other.name)
@@ -197,7 +197,7 @@ def test_what_fails_and_is_well_with_the_file_of_before_is_the_documents_fault(
 
 def test_a_unit_that_cannot_be_restarted_is_the_nodes_fault(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node()
-    node.kubelet.load = "masked"
+    node.kubelet.now = node.kubelet.now._replace(load="masked")
     node.start()
     message = cluster.wait("failed", cluster.put(document()))
     assert "masked" in message

@@ -19,17 +19,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     SyncerSettings,
 )
 from tests.lab.nodes import Node as LabNode
-from tests.node.syncer.kubelet import QuickClock
+from tests.node.fake_systemd import QuickClock
 from tests.node.syncer.world import Cluster, NodeUnderTest
 from tests.stand_ins.tcp_server import Server
 
 _NEW_NET = 0x40000000
-
-
-class FasterClock(QuickClock):
-    """Ten seconds a second: a pod's limits are for real kubelets."""
-
-    speed = 10
 
 
 class Healthz(Server):
@@ -66,7 +60,8 @@ class RealNode(NodeUnderTest):
         os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={node.bus_dir}/system_bus_socket"
 
     def _node(self, settings: SyncerSettings) -> Node:
-        clock = FasterClock()
+        # A pod's limits are for real kubelets.
+        clock = QuickClock(speed=10)
         return Node(settings, lambda: open_systemd("dbus", clock), clock)
 
     def close(self) -> None:

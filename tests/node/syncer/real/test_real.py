@@ -51,7 +51,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
     slot_name,
 )
 from tests.lab.session import REAL, KubernetesEnv, kubernetes
-from tests.node.syncer.kubelet import Kubelet, QuickClock
+from tests.node.fake_systemd import FakeSystemd, QuickClock
 from tests.node.syncer.world import document, eventually
 from tests.stand_ins.client import ask
 
@@ -166,9 +166,9 @@ def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:
             "SYNCER_HEALTH_WINDOW": "1",
         }
     )
-    kubelet = Kubelet()
+    kubelet = FakeSystemd()
     handle = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT, 0o600)
-    node = Node(settings, kubelet.systemd, QuickClock())
+    node = Node(settings, lambda: kubelet, QuickClock())
     syncer = SyncerProgram(settings, JsonLog(handle), node, Intervals(settings))
     thread = threading.Thread(target=syncer.run)
     thread.start()

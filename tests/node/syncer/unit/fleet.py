@@ -35,8 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import NodeStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
-from tests.node.syncer.kubelet import Kubelet
+from tests.node.fake_systemd import FakeSystemd, JumpingClock
 from tests.node.syncer.world import document
 
 MINUTE = 60.0
@@ -113,21 +112,15 @@ class Server:
         return str(self._kept[LEASE].get("spec", {}).get("holderIdentity") or "")
 
 
-class _NodesClock(Clock):
+class _NodesClock(JumpingClock):
     """While kubelet is restarted and watched it runs ahead of the others' time."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self.ahead = 0.0
+        self.time = 0.0
 
     def monotonic(self) -> float:
-        return self._fleet.now + self.ahead
-
-    def sleep(self, seconds: float) -> None:
-        self.ahead += max(seconds, 0.001)
-
-    def now(self) -> float:
-        return 1_700_000_000.0 + self.monotonic()
+        return self._fleet.now + self.time
 
 
 class SyncedNode:
@@ -137,7 +130,7 @@ class SyncedNode:
         directory.mkdir()
         self.name = name
         self.path = directory / "config.json"
-        self.kubelet = Kubelet()
+        self.kubelet = FakeSystemd()
         self.bus_is_away = False
         self.clock = _NodesClock(fleet)
         self.runs: list[tuple[float, float]] = []
@@ -169,7 +162,7 @@ class SyncedNode:
     def _open(self) -> Systemd:
         if self.bus_is_away:
             raise PullSecretError("D-Bus cannot be reached")
-        return self.kubelet.systemd()
+        return self.kubelet
 
     def fails(self, error: Exception) -> None:
         """What nobody thought of comes up in its loop."""
@@ -178,10 +171,10 @@ class SyncedNode:
 
     def restart(self, run: Callable[[], None]) -> None:
         """In place of the thread: its result comes when its time is over."""
-        began, self.clock.ahead = self._fleet.now, 0.0
+        began, self.clock.time = self._fleet.now, 0.0
         run()
         self._result = self._loop._inbox.get_nowait()
-        self.runs.append((began, began + self.clock.ahead))
+        self.runs.append((began, began + self.clock.time))
 
     @property
     def due_at(self) -> float:
@@ -190,7 +183,7 @@ class SyncedNode:
 
     def step(self) -> None:
         if self._result is not None and self._fleet.now >= self.runs[-1][1]:
-            result, self._result, self.clock.ahead = self._result, None, 0.0
+            result, self._result, self.clock.time = self._result, None, 0.0
             self._loop._step(*result)
         else:
             self._loop._step("", None)

@@ -36,8 +36,8 @@ def test_a_kubelet_that_is_down_is_tried_until_it_is_well(
     assert len(node.runs) > tried + 3
     assert node.status["state"] == "failed"
     node.kubelet.on_restart = lambda _number: "done"
-    fleet.run(HOUR, lambda: node.kubelet.state[0] == "active")
-    assert node.kubelet.state[0] == "active"
+    fleet.run(HOUR, lambda: node.kubelet.now.active == "active")
+    assert node.kubelet.now.active == "active"
     assert node.password == "example-good"
     if trouble == "gone":
         fleet.settle(node, "pending", "", within=MINUTE)
@@ -85,7 +85,7 @@ def test_who_has_begun_is_not_held(fleet: Fleet) -> None:
         fleet.settle(node, "in-sync", version, within=HOUR)
 
     def lost(_number: int) -> str:
-        second.kubelet.state = ("failed", "failed")
+        second.kubelet.now = second.kubelet.now._replace(active="failed", sub="failed")
         raise SystemdError("kubelet.service", GONE)
 
     first.kubelet.on_restart, second.kubelet.on_restart = picky(first), lost
@@ -96,12 +96,12 @@ def test_who_has_begun_is_not_held(fleet: Fleet) -> None:
     second.bus_is_away, first.bus_is_away = True, False
     second.start()
     fleet.settle(first, "failed", version, within=HOUR)
-    assert second.kubelet.state[0] == "failed"
+    assert second.kubelet.now.active == "failed"
     second.bus_is_away = False
     second.kubelet.on_restart = picky(second)
     fleet.put(document("example-bad"))
     fleet.run(HOUR)
-    assert (second.kubelet.state[0], second.password) == ("active", "example-good")
+    assert (second.kubelet.now.active, second.password) == ("active", "example-good")
 
 
 def test_a_failure_is_not_said_of_a_version_that_could_not_be_written(
@@ -150,7 +150,7 @@ def test_what_can_be_neither_done_nor_rolled_back_keeps_nothing_busy(
 ) -> None:
     node = fleet.waiting_node()
     node.path.with_name("config.json.hyperfleet-backup").unlink()
-    node.kubelet.load, node.bus_is_away = "masked", False
+    node.kubelet.now, node.bus_is_away = node.kubelet.now._replace(load="masked"), False
     runs = len(node.runs)
     if trouble == "refused":
         fleet.put(b"no JSON")

@@ -83,8 +83,8 @@ def test_kubelet_is_mended(fleet: Fleet, content: str) -> None:
     version = fleet.put(document(content))
     fleet.run(HOUR)
     node.kubelet.on_restart = lambda _number: "done"
-    fleet.run(15 * MINUTE, lambda: node.kubelet.state[0] == "active" and fleet.server.holder == "")
-    assert node.kubelet.state[0] == "active"
+    fleet.run(15 * MINUTE, lambda: node.kubelet.now.active == "active" and fleet.server.holder == "")
+    assert node.kubelet.now.active == "active"
     assert node.password == "example-good"
     assert node.status["resourceVersion"] == version
     assert node.status["state"] == ("in-sync" if content == "example-good" else "failed")
@@ -239,10 +239,10 @@ def test_a_secret_that_is_refused_keeps_no_kubelet_down(fleet: Fleet, begins_ane
         node.start()
     version = fleet.put(b"no JSON")
     fleet.run(HOUR)
-    assert node.kubelet.state[0] != "active"
+    assert node.kubelet.now.active != "active"
     node.kubelet.on_restart = lambda _number: "done"
-    fleet.run(HOUR, lambda: node.kubelet.state[0] == "active")
-    assert node.kubelet.state[0] == "active"
+    fleet.run(HOUR, lambda: node.kubelet.now.active == "active")
+    assert node.kubelet.now.active == "active"
     assert node.password == "example-good"
     fleet.run(MINUTE)
     assert (node.status["state"], node.status["resourceVersion"]) == ("failed", version)
@@ -275,7 +275,7 @@ def test_an_error_before_there_is_a_secret_keeps_nothing_busy(fleet: Fleet) -> N
 def test_a_unit_that_cannot_be_restarted_is_tried_less_and_less(fleet: Fleet) -> None:
     node = fleet.node()
     fleet.settle(node, "in-sync", fleet.put(document("example-good")))
-    node.kubelet.load = "masked"
+    node.kubelet.now = node.kubelet.now._replace(load="masked")
     fleet.put(document("example-new"))
     fleet.run(24 * HOUR)
     assert min(node.pauses[8:]) >= 1800

@@ -120,6 +120,17 @@ def test_commands_that_are_not_run_name_what_exists(page: str) -> None:
     assert wrong == {}
 
 
+def test_files_that_users_write_get_into_no_commit_and_no_tarball() -> None:
+    """Above all pull secrets. A tarball that somebody builds without ``make build`` must not have them either."""
+    names = sorted({block.marker for found in BLOCKS.values() for block in found if block.kind == "file"})
+    ignored = subprocess.run(
+        ["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ignored.stdout.splitlines() == names
+    left_out = set(yaml.safe_load((ROOT / "galaxy.yml").read_text())["build_ignore"])
+    assert {name.partition("/")[0] for name in names} - left_out - {".lab"} == set()
+
+
 @pytest.mark.parametrize("page", BLOCKS)
 def test_names_in_the_text_exist(page: str) -> None:
     """Names of plugins, roles and playbooks anywhere, and targets of make in literals."""

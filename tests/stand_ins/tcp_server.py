@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import selectors
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 Served = Callable[[socket.socket], None]
 PACE_SECONDS = 0.05
@@ -81,3 +84,22 @@ def dripping(begin: bytes, then: bytes) -> Served:
             time.sleep(PACE_SECONDS)  # no byte is late, and the whole is
 
     return serve
+
+
+def forward(front: socket.socket, back: socket.socket, flows: threading.Event | None = None) -> None:
+    """Give each side what the other says, until one ends; nothing while ``flows`` is not set."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(front, selectors.EVENT_READ, back)
+        selector.register(back, selectors.EVENT_READ, front)
+        while True:
+            for ready, _events in selector.select():
+                source: Any = ready.fileobj
+                data = source.recv(65536)
+                # What TLS has decrypted already does not show in select.
+                while isinstance(source, ssl.SSLSocket) and source.pending():
+                    data += source.recv(source.pending())
+                if not data:
+                    return
+                if flows is not None:
+                    flows.wait()
+                ready.data.sendall(data)

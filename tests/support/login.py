@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import selectors
 import socket
 import ssl
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, ClassVar
 
 from tests.stand_ins import http_server
 from tests.stand_ins.certificate import write_certificate
-from tests.stand_ins.tcp_server import Server
+from tests.stand_ins.tcp_server import Server, forward
 
 ACCOUNT = "pullsecret-manager@customer-prod-12345.iam.gserviceaccount.com"
 FEDERATED = "example-federated-token"
@@ -114,25 +113,9 @@ class TlsFront(Server):
                 context.wrap_socket(connection, server_side=True) as front,
                 socket.create_connection(address) as back,
             ):
-                _pump(front, back)
+                forward(front, back)
 
         super().__init__(serve)
         self.url = f"https://localhost:{self.port}"
 
     stop = Server.close
-
-
-def _pump(front: ssl.SSLSocket, back: socket.socket) -> None:
-    with selectors.DefaultSelector() as selector:
-        selector.register(front, selectors.EVENT_READ, back)
-        selector.register(back, selectors.EVENT_READ, front)
-        while True:
-            for ready, _events in selector.select():
-                source: Any = ready.fileobj
-                data = source.recv(65536)
-                # What TLS has decrypted already does not show in select.
-                while isinstance(source, ssl.SSLSocket) and source.pending():
-                    data += source.recv(source.pending())
-                if not data:
-                    return
-                ready.data.sendall(data)

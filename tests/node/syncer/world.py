@@ -13,7 +13,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,7 +34,7 @@ from tests.node.fake_systemd import FakeSystemd, QuickClock
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
-from tests.stand_ins.tcp_server import Server
+from tests.stand_ins.tcp_server import Server, forward
 
 NAMESPACE = "kube-system"
 SECRET = "global-pull-secret"
@@ -169,18 +168,7 @@ class Wire(Server):
 
     def _join(self, near: socket.socket) -> None:
         with socket.create_connection(self._upstream) as far:
-            self.open.append(far)
-            back = threading.Thread(target=self._forward, args=(far, near), daemon=True)
-            back.start()
-            self._forward(near, far)
-            back.join()
-
-    def _forward(self, source: socket.socket, target: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                self._flows.wait()
-                target.sendall(data)
-            target.shutdown(socket.SHUT_WR)
+            forward(near, far, self._flows)
 
 
 class NodeUnderTest:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source and the runs, each a process of its own that is really killed, with a broker in memory.
+"""The event source and the runs, each a process of its own that is really killed, with a broker of files.
 
 They are forked from a process that has imported all of it, so a start takes milliseconds. The source is the
 rulebook's own ``main``; a run takes the lock, works and leaves its result with the action's own functions.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -21,15 +22,15 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing import forkserver
-from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import (
+    Broker,
     Message,
     Take,
     reconnecting,
@@ -63,57 +64,82 @@ def _begin_forking() -> None:
         forkserver.ensure_running()
 
 
-class _Piped:
-    """The source's broker: what a real one says comes through a pipe."""
+class _Files:
+    """What a source has around it, in files that outlive it: a broker's messages, and the runs it asked for.
 
-    def __init__(self, pipe: Connection) -> None:
-        self.pipe = pipe
+    It is the source's broker and its queue into the engine.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.messages = directory / "messages"
+        self.ledger = directory / "ledger"
+        # Another content ends the session.
+        self.connection = directory / "connection"
 
     async def run(self, take: Take, telling: ActivityRecorder) -> None:
         await reconnecting(lambda connected: self._session(take, connected), repr, telling)
 
-    async def acknowledge(self, tokens: Sequence[Any]) -> int:
-        self.pipe.send(("acknowledge", list(tokens)))
+    async def _session(self, take: Take, connected: Callable[[], None]) -> None:
+        connection = self.connection.read_text()
+        taken: set[Path] = set()
+        connected()
+        while self.connection.read_text() == connection:
+            for path in sorted(set(self.messages.iterdir()) - taken):
+                taken.add(path)
+                take(Message(path.read_bytes(), {}, (connection, path)))
+            await asyncio.sleep(0.01)
+
+    async def acknowledge(self, tokens: Sequence[tuple[str, Path]]) -> int:
+        connection = self.connection.read_text()
+        gone = [path for at, path in tokens if at == connection and path.exists()]
+        about = [(_cluster(path), path.stat().st_mtime_ns) for path in gone]
+        for path in gone:
+            path.unlink()
+        waiting = {_cluster(path) for path in self.messages.iterdir()}
+        for cluster, published in about:
+            # No run is for garbage.
+            if (
+                cluster.startswith("cls-")
+                and cluster not in waiting
+                and not self._has_run(cluster, published)
+            ):
+                (self.ledger / f"{published}.early").write_text(cluster)
         return len(tokens)
 
-    async def _session(self, take: Take, connected: Any) -> None:
-        loop = asyncio.get_running_loop()
-        lost = loop.create_future()
-
-        def readable() -> None:
-            kind, token, body = self.pipe.recv()
-            if kind == "message":
-                take(Message(body, {}, token))
-            elif not lost.done():
-                lost.set_result(None)
-
-        loop.add_reader(self.pipe.fileno(), readable)
-        try:
-            self.pipe.send(("consume", None))
-            connected()
-            await lost
-        finally:
-            loop.remove_reader(self.pipe.fileno())
-
-
-class _Queue:
-    """The source's queue into the engine."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self.pipe = pipe
+    def _has_run(self, cluster: str, published: int) -> bool:
+        """A message may go when a run that was asked for after it has ended with a result."""
+        return any(
+            asked.stat().st_mtime_ns >= published and cluster in json.loads(asked.read_text())["cluster_ids"]
+            for asked in self.ledger.glob("*.asked")
+            if asked.with_suffix("").exists()
+        )
 
     async def put(self, data: Any) -> None:
-        self.pipe.send(("put", data["cluster_events"]))
+        number = len(list(self.ledger.glob("*.asked")))
+        _write(self.ledger / f"{number}.asked", json.dumps(data["cluster_events"]).encode())
 
 
-def be_source(pipe: Connection, directory: str) -> None:
+def _write(path: Path, content: bytes) -> None:
+    """Write the file at once: others look for it."""
+    fresh = path.parent.parent / f"{path.name}.new"
+    fresh.write_bytes(content)
+    fresh.replace(path)
+
+
+def _cluster(message: Path) -> str:
+    return str(json.loads(message.read_bytes())["data"]["id"])
+
+
+def be_source(directory: str) -> None:
     """The source's process."""
     main = runpy.run_path(str(SOURCE))["main"]
-    settings = ClusterEventsSettings(_Piped(pipe), Path(directory), window=0.1, start=2.0, tries=_TRIES)  # type: ignore[arg-type]
+    files = _Files(Path(directory))
+    runs, broker = Path(directory) / "runs", cast(Broker, files)
+    settings = ClusterEventsSettings(broker, runs, window=0.1, start=2.0, tries=_TRIES)
     main.__globals__["parse_cluster_events_settings"] = lambda _arguments: settings
 
     async def ended_in_order() -> None:
-        task = asyncio.create_task(main(_Queue(pipe), {}))
+        task = asyncio.create_task(main(files, {}))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -157,84 +183,29 @@ def _look_around(ended: Path, clusters: list[str]) -> None:
             ended.with_suffix(".twice").write_text(" ".join(sorted(set(theirs) & set(clusters))))
 
 
-class Broker:
-    """Messages until they are acknowledged; whoever consumes anew is given all of them."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.messages: dict[int, bytes] = {}
-        # Of each message its cluster, and when it was published.
-        self.about: dict[int, tuple[str, float]] = {}
-        self.epoch = 0
-        self._count = 0
-        self._consumer: Connection | None = None
-
-    def publish(self, cluster_id: str) -> None:
-        with self.lock:
-            self._count += 1
-            self.messages[self._count] = cloud_event(cluster_id)
-            self.about[self._count] = (cluster_id, time.monotonic())
-            self._deliver(self._count)
-
-    def consume(self, consumer: Connection) -> None:
-        with self.lock:
-            self.epoch += 1
-            self._consumer = consumer
-            for number in list(self.messages):
-                self._deliver(number)
-
-    def acknowledge(self, tokens: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
-        """Take them away; the clusters that no message names any more, and since when one did."""
-        with self.lock:
-            gone = {number for epoch, number in tokens if epoch == self.epoch and number in self.messages}
-            for number in gone:
-                del self.messages[number]
-            waiting = {self.about[number][0] for number in self.messages}
-            return [self.about[number] for number in gone if self.about[number][0] not in waiting]
-
-    def cut(self) -> None:
-        """End the connection, if there is one."""
-        with self.lock:
-            self.epoch += 1
-            consumer, self._consumer = self._consumer, None
-            if consumer is not None:
-                _send(consumer, ("lost", None, b""))
-
-    def _deliver(self, number: int) -> None:
-        if self._consumer is not None:
-            _send(self._consumer, ("message", (self.epoch, number), self.messages[number]))
-
-
-def _send(pipe: Connection, what: Any) -> None:
-    try:
-        pipe.send(what)
-    except OSError:
-        # It was killed, and is consuming no more.
-        return
-
-
 class Parts:
     """One source at a time, and its runs: between ``with`` and its end."""
 
     def __init__(self, directory: Path, config: Path, seed: int) -> None:
         self.runs_directory = directory / "runs"
-        self.broker = Broker()
-        self.put = 0
-        self.too_early: list[str] = []
-        self._ledger = directory / "ledger"
-        self._ledger.mkdir()
-        # When each run was asked for, and for which clusters, by the file that it leaves.
-        self._asked: dict[Path, tuple[float, frozenset[str]]] = {}
-        self.killed = {"runs": 0, "sources": 0}
+        self._directory = directory
+        self._files = _Files(directory)
+        self._files.messages.mkdir()
+        self._files.ledger.mkdir()
+        self._files.connection.touch()
+        self._published = itertools.count()
         self._config = str(config)
         self._random = random.Random(seed)
-        self._runs: list[BaseProcess] = []
+        # Each by what the ledger calls it.
+        self._runs: dict[str, BaseProcess] = {}
         self._sources: list[BaseProcess] = []
-        self._readers: list[threading.Thread] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True)
         _begin_forking()
 
     def __enter__(self) -> Parts:
         self._start()
+        self._thread.start()
         return self
 
     def __exit__(self, *_unused: object) -> None:
@@ -244,13 +215,11 @@ class Parts:
 
     def publish(self, cluster_ids: Sequence[str]) -> None:
         for cluster_id in cluster_ids:
-            self.broker.publish(cluster_id)
+            _write(self._files.messages / f"{next(self._published):06}", cloud_event(cluster_id))
 
     def kill_source(self) -> None:
         self._sources[-1].kill()
         self._sources[-1].join()
-        self.killed["sources"] += 1
-        self.broker.cut()
         # Its run goes on for a while, or for longer than it takes to start the next.
         time.sleep(self._random.choice((0.0, 0.0, 0.3)))
         self._start()
@@ -260,16 +229,16 @@ class Parts:
         time.sleep(self._random.uniform(0.0, 0.3))
         for run in self._alive():
             run.kill()
-            self.killed["runs"] += 1
 
     def restart_broker(self) -> None:
-        self.broker.cut()
+        with self._files.connection.open("a") as connection:
+            connection.write("another ")
 
     # -- what a test asks ---------------------------------------------------------------------------
 
     def left(self) -> list[str]:
         """Messages that nobody has acknowledged."""
-        return [f"message {number} is in the queue" for number in self.broker.messages]
+        return [f"message {path.name} is in the queue" for path in self._files.messages.iterdir()]
 
     def runs(self) -> list[str]:
         """Runs that go on."""
@@ -279,68 +248,49 @@ class Parts:
         """End the source in order; what it and a run of it leave for good."""
         self._sources[-1].terminate()
         self._sources[-1].join(10)
+        self._stop.set()
+        self._thread.join()
         for run in self._alive():
             run.join(10)
-        for reader in self._readers:
-            reader.join(10)
         found = [f"source {one.pid} is left" for one in self._sources if one.is_alive()]
         return found + self.runs() + left_directories(self.runs_directory)
 
     def begun(self) -> int:
         """Runs that have begun their work so far."""
-        return len(list(self._ledger.glob("*.begun")))
+        return len(list(self._files.ledger.glob("*.begun")))
 
     def ended(self) -> int:
         """Runs that have done it."""
-        return len([path for path in self._ledger.iterdir() if not path.suffix])
+        return len([path for path in self._files.ledger.iterdir() if not path.suffix])
 
     def broken(self) -> list[str]:
         """Promises that were broken meanwhile."""
-        return self.too_early + [
-            f"{path.read_text()}: in two runs at once" for path in self._ledger.glob("*.twice")
+        words = {"early": "a message was acknowledged before its run ended", "twice": "in two runs at once"}
+        return [
+            f"{path.read_text()}: {word}"
+            for kind, word in words.items()
+            for path in self._files.ledger.glob(f"*.{kind}")
         ]
 
     # -- parts --------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        ours, its = _FORKS.Pipe()
-        source = _FORKS.Process(target=be_source, args=(its, str(self.runs_directory)))
+        source = _FORKS.Process(target=be_source, args=(str(self._directory),))
         source.start()
-        its.close()
-        reader = threading.Thread(target=self._serve, args=(ours,), daemon=True)
-        reader.start()
         self._sources.append(source)
-        self._readers.append(reader)
 
-    def _serve(self, pipe: Connection) -> None:
-        """What a source says, to its end."""
-        while True:
-            try:
-                kind, what = pipe.recv()
-            except (EOFError, OSError):
-                return
-            if kind == "consume":
-                self.broker.consume(pipe)
-            elif kind == "acknowledge":
-                self._check(self.broker.acknowledge(what))
-            else:
-                ended = self._ledger / str(self.put)
-                self._asked[ended] = (time.monotonic(), frozenset(what["cluster_ids"]))
-                run = _FORKS.Process(target=be_run, args=(what, self._config, str(ended)))
-                run.start()
-                self._runs.append(run)
-                self.put += 1
-
-    def _check(self, acknowledged: list[tuple[str, float]]) -> None:
-        """A message may go when a run that was asked for after it has ended with a result."""
-        for cluster_id, published in acknowledged:
-            if not cluster_id or cluster_id.startswith("."):
-                continue
-            if not any(
-                asked >= published and cluster_id in clusters and ended.exists()
-                for ended, (asked, clusters) in list(self._asked.items())
-            ):
-                self.too_early.append(f"the message about {cluster_id} was acknowledged before its run ended")
+    def _work(self) -> None:
+        """Start the runs that a source asks for, as ansible-rulebook does."""
+        last = False
+        while not last:
+            # Once more after the source's end.
+            last = self._stop.wait(0.005)
+            for asked in self._files.ledger.glob("*.asked"):
+                if asked.stem not in self._runs:
+                    event, ended = json.loads(asked.read_text()), str(asked.with_suffix(""))
+                    run = _FORKS.Process(target=be_run, args=(event, self._config, ended))
+                    run.start()
+                    self._runs[asked.stem] = run
 
     def _alive(self) -> list[BaseProcess]:
-        return [run for run in list(self._runs) if run.is_alive()]
+        return [run for run in list(self._runs.values()) if run.is_alive()]

@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.lab.prometheus import Prometheus, prometheus
 from tests.support import monitoring
@@ -37,17 +38,20 @@ class Scraped:
         :raises ValueError: a query cannot be asked.
         """
         deadline = time.monotonic() + _PATIENCE
-        while not (found := self._silent()) <= expected and time.monotonic() < deadline:
+        while True:
+            found = {
+                (query.panel, name)
+                for query in monitoring.queries()
+                if not monitoring.drawn(self._ask(query.expression))
+                for name in monitoring.names(query.expression)
+            }
+            if found <= expected or time.monotonic() >= deadline:
+                return found
             time.sleep(0.5)
-        return found
 
-    def _silent(self) -> set[Silent]:
-        return {
-            (query.panel, name)
-            for query in monitoring.queries()
-            if not monitoring.drawn(self._runner.run(self._server.query(_filled_in(query.expression))))
-            for name in monitoring.names(query.expression)
-        }
+    def _ask(self, expression: str) -> list[dict[str, Any]]:
+        filled = monitoring.filled_in(expression, interval=_SPAN, span=_SPAN)
+        return self._runner.run(self._server.query(filled))
 
     def trouble(self) -> str:
         """Why the last scrape failed, if it did."""
@@ -74,18 +78,13 @@ class Scraped:
         }
 
 
-def _filled_in(expression: str) -> str:
-    return monitoring.filled_in(expression, interval=_SPAN, span=_SPAN)
-
-
 @contextlib.contextmanager
 def scraping(directory: Path, port: int) -> Iterator[Scraped]:
     """Scrape the adapter on this port of loopback until the block ends."""
     place = directory / "prometheus"
     place.mkdir()
     with asyncio.Runner() as runner:
-        stack = contextlib.AsyncExitStack()
-        made = prometheus(
+        server = prometheus(
             place,
             [f"127.0.0.1:{port}"],
             labels=monitoring.NAMES,
@@ -93,6 +92,6 @@ def scraping(directory: Path, port: int) -> Iterator[Scraped]:
             every=_EVERY,
         )
         try:
-            yield Scraped(runner.run(stack.enter_async_context(made)), runner)
+            yield Scraped(runner.run(server.__aenter__()), runner)
         finally:
-            runner.run(stack.aclose())
+            runner.run(server.__aexit__(None, None, None))

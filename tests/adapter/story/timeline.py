@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from tests.adapter.story.world import StoryWorld
 from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM
@@ -43,19 +42,16 @@ def audited(world: StoryWorld, since: float) -> list[Audited]:
             entry = json.loads(line)
             at = seconds(entry["requestReceivedTimestamp"])
             if at >= since and entry["stage"] == "ResponseComplete" and "objectRef" in entry:
-                found.append(Audited(at, entry["user"]["username"], _what(entry), _code(entry)))
+                what = f"{entry['verb']} {_object(entry['objectRef'])}"
+                code = int(entry["responseStatus"]["code"])
+                found.append(Audited(at, entry["user"]["username"], what, code))
     return sorted(found, key=lambda one: one.at)
 
 
-def _what(entry: dict[str, Any]) -> str:
-    reference = entry["objectRef"]
+def _object(reference: dict[str, str]) -> str:
     kind = "/".join(filter(None, (reference["resource"], reference.get("subresource"))))
     where = "/".join(filter(None, (reference.get("namespace"), reference.get("name"))))
-    return f"{entry['verb']} {kind} {where}"
-
-
-def _code(entry: dict[str, Any]) -> int:
-    return int(entry["responseStatus"]["code"])
+    return f"{kind} {where}"
 
 
 @dataclass(frozen=True)

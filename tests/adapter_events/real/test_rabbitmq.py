@@ -16,11 +16,11 @@ import aio_pika
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
-from tests.adapter_events.real.relay import Relay
 from tests.lab.rabbitmq import PASSWORD, RabbitMQ
 from tests.support.adapter_events.engine import Engine
 from tests.support.adapter_events.sentinel import Sentinel
 from tests.support.adapter_events.source import SOURCE, cloud_event, running, until
+from tests.support.relay import Relay
 
 pytestmark = [pytest.mark.real("root", "apt-get"), pytest.mark.alone, pytest.mark.usefixtures("no_password")]
 

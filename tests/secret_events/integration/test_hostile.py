@@ -20,8 +20,9 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import api as api_module
 from tests.secret_events.integration.process import memory
 from tests.support.exhaustive import some
+from tests.support.relay import Listener
 from tests.support.secret_events.api_server import CANARY, ApiServer
-from tests.support.secret_events.source import Listener, entry, running, token_file
+from tests.support.secret_events.source import entry, running, token_file
 
 pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
 

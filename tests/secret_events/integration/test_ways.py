@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from tests.support.login import TlsFront
+from tests.support.relay import Listener, pump
 from tests.support.secret_events.api_server import TOKEN, ApiServer
-from tests.support.secret_events.source import Listener, running, token_file
+from tests.support.secret_events.source import running, token_file
 
 pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
 
@@ -46,16 +47,8 @@ class Proxy(Listener):
             else:
                 # Servers want the path alone.
                 ahead.write(head.replace(target.encode(), f"/{target.split('/', 3)[3]}".encode(), 1))
-            await asyncio.gather(_pump(reader, ahead), _pump(behind, writer))
+            await asyncio.gather(pump(reader, ahead), pump(behind, writer))
         writer.close()
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while part := await reader.read(65536):
-            writer.write(part)
-            await writer.drain()
-    writer.close()
 
 
 def kubeconfig(path: Path, server: str, authority: Path | None = None, **cluster: Any) -> str:

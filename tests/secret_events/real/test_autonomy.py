@@ -20,8 +20,8 @@ from tests.lab.session import kubernetes
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.docker_configs import KEY, TYPE, auth, docker_config, encoded, held
 from tests.support.kubernetes.world import Api
+from tests.support.relay import Listener
 from tests.support.rulebook import Rulebook, rulebook
-from tests.support.secret_events.source import Listener
 
 pytestmark = pytest.mark.real("go", "java")
 

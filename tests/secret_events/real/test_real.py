@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +24,7 @@ from tests.lab.session import KubernetesEnv, kubernetes
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.docker_configs import docker_config, encoded
 from tests.support.kubernetes.world import Api
+from tests.support.relay import Relay
 from tests.support.secret_events.source import running
 
 pytestmark = pytest.mark.real("go")
@@ -39,56 +39,6 @@ def server() -> Iterator[tuple[KubernetesEnv, Api]]:
         env = stack.enter_context(kubernetes("real"))
         api = stack.enter_context(Api(env))
         yield env, api
-
-
-class Relay:
-    """Relays bytes only, so that TLS ends at the server."""
-
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._upstream = (str(parts.hostname), int(parts.port or 443))
-        self._writers: set[asyncio.StreamWriter] = set()
-        self.passed = bytearray()
-
-    @property
-    def connections(self) -> int:
-        return len(self._writers) // 2
-
-    def drop(self) -> None:
-        for writer in self._writers:
-            writer.transport.abort()
-
-    async def __aenter__(self) -> Relay:
-        self._server = await asyncio.start_server(self._relay, "127.0.0.1", 0)
-        self.url = f"https://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.drop()
-        self._server.close()
-        await self._server.wait_closed()
-
-    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        upstream_reader, upstream_writer = await asyncio.open_connection(*self._upstream)
-        pair = {writer, upstream_writer}
-        self._writers |= pair
-        try:
-            await asyncio.gather(_pass(reader, upstream_writer), _pass(upstream_reader, writer))
-        except OSError:
-            pass
-        finally:
-            self._writers -= pair
-            for one in pair:
-                one.close()
-
-
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(65536):
-        writer.write(data)
-        await writer.drain()
-    writer.close()
 
 
 def secret(text: str) -> dict[str, Any]:
@@ -121,9 +71,10 @@ def test_changes_are_seen_and_survive_cut_connections(
     async def scenario() -> None:
         namespace = await asyncio.to_thread(api.namespace)
         authority = Path(str(env.ca_file)).read_bytes()
-        async with Relay(env.url) as relay:
+        async with Relay(urlsplit(env.url).port or 443) as relay:
             kubeconfig = write_kubeconfig(
-                tmp_path / "kubeconfig", [Cluster("mgmt-1", relay.url, env.token, authority)]
+                tmp_path / "kubeconfig",
+                [Cluster("mgmt-1", relay.url.replace("http:", "https:"), env.token, authority)],
             )
             async with running(entries(kubeconfig, namespace)) as source:
                 await source.until(lambda it: it.clusters == ["cls-1"])
@@ -133,7 +84,7 @@ def test_changes_are_seen_and_survive_cut_connections(
                 seconds = [time.monotonic() - begun]
                 versions = [made["metadata"]["resourceVersion"]]
                 for number in range(5):
-                    relay.drop()
+                    relay.cut()
                     while relay.connections:
                         await asyncio.sleep(0.01)
                     patch = {"data": secret(str(number))["data"]}

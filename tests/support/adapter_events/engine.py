@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,6 @@ class Told(ActivityRecorder):
         self.events = 0
         self.words: list[str] = []
         self.done: Counter[str] = Counter()
-        self.results: list[bool] = []
-        self.sizes: list[int] = []
         self.connected: list[bool] = []
         self.started = 0
 
@@ -40,14 +38,8 @@ class Told(ActivityRecorder):
     def acknowledged(self, n: int, result: str = "success") -> None:
         self.done[result] += n
 
-    def batch(self, size: int) -> None:
-        self.sizes.append(size)
-
     def run_started(self) -> None:
         self.started += 1
-
-    def run_ended(self, result: Mapping[str, Any] | None, seconds: float) -> None:
-        self.results.append(result is not None)
 
     def broker(self, connected: bool) -> None:
         self.connected.append(connected)

@@ -12,9 +12,8 @@ import json
 import runpy
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
 from tests.support.secret_events.api_server import TOKEN
 
 SOURCE = Path(__file__).parents[3] / "extensions/eda/plugins/event_source/kubernetes_secret.py"
@@ -61,22 +60,6 @@ class Source:
         ]
 
 
-class Listener:
-    """A server that is no API server: it leaves to ``_serve`` what it does with its connections."""
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        return self
-
-    async def __aexit__(self, *unused: object) -> None:
-        self._server.close()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        raise NotImplementedError
-
-
 @contextlib.asynccontextmanager
 async def running(clusters: Any, **options: Any) -> AsyncIterator[Source]:
     """The source with these arguments, its delay short; it must not have ended by itself."""
@@ -107,6 +90,3 @@ def entry(
     """A cluster with one watch."""
     watched = {"namespace": namespace, "name": name}
     return {"cluster_id": cluster, "host": url, "api_key_file": token, "watches": [watched]}
-
-
-__all__ = ["SOURCE", "Listener", "Source", "entry", "running", "token_file", "watch"]

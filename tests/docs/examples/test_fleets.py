@@ -168,6 +168,6 @@ def test_filter_info_targets(world: World) -> None:
 
 def test_filter_kubernetes_targets(world: World) -> None:
     list_stored_clusters(world)
-    done = world.example("Give the management clusters what Secret Manager holds")
+    done = world.example("Copy the pull secrets from Secret Manager to the management clusters")
     assert done.result["summary"] == {"total": 2, "changed": 2, "failed": 0}
     assert_placed(world, ONE, TWO)

@@ -118,7 +118,7 @@ def test_filter_hosted_targets(world: World) -> None:
     list_hosted_clusters(world)
     world.variables["clusters"].append({"cluster_id": "cls-789", "namespace": "clusters-cls-789"})
     world.variables["image"] = IMAGE
-    done = world.example("Keep the global pull secrets of all hosted clusters")
+    done = world.example("Merge the global pull secrets of all hosted clusters")
     assert done.result["summary"] == {"total": 2, "changed": 2, "failed": 0}
     assert [target["id"] for target in done.result["targets"]] == [ONE, TWO]
     for identity in (ONE, TWO):

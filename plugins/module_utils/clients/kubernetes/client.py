@@ -276,10 +276,8 @@ class KubernetesClient:
     def _no_answer(self, error: Exception, where: str) -> PullSecretError:
         reason = distrust(error)
         if reason is None:
-            return Unavailable(
-                f"{where}: no answer from the API server {self._address} ({type(error).__name__})",
-                "check that it runs and that this machine can reach it",
-            )
+            message = f"{where}: no answer from the API server {self._address} ({type(error).__name__})"
+            return Unavailable(message, "check that it runs and that this machine can reach it")
         return ConfigurationError(
             f"{where}: the certificate of the API server {self._address} is not trusted ({reason})",
             self.connection.trust_hint(),

@@ -18,6 +18,7 @@ from tests.support.docker_configs import docker_config
 TRANSPORTS = ("grpc", "rest")
 # No option of the modules: the job's program uses it.
 PLAIN = "plain"
+EVERY_TRANSPORT = (*TRANSPORTS, PLAIN)
 PROJECT = "customer-prod-12345"
 WRITES = (
     "CreateSecret",

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.secret_manager import Module, document, owned
+from tests.support.secret_manager import EVERY_TRANSPORT, Module, document, owned
+
+pytestmark = pytest.mark.parametrize("module", EVERY_TRANSPORT, indirect=True)
 
 
 @pytest.mark.parametrize("corrupt", ["payload", "crc"])

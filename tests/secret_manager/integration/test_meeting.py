@@ -28,7 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from tests.secret_manager.integration.elsewhere import start
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.exhaustive import some
-from tests.support.secret_manager import PLAIN, PROJECT, TRANSPORTS, Module, document, owned
+from tests.support.secret_manager import EVERY_TRANSPORT, PLAIN, PROJECT, Module, document, owned
 
 _RUNS = 8
 
@@ -306,7 +306,7 @@ def watched(tmp_path: Path) -> Iterator[SimpleNamespace]:
     watcher.join()
 
 
-@pytest.mark.parametrize("module", some([*TRANSPORTS, PLAIN], PLAIN), indirect=True)
+@pytest.mark.parametrize("module", some(EVERY_TRANSPORT, PLAIN), indirect=True)
 def test_three_hundred_clusters(module: Module, watched: SimpleNamespace) -> None:
     clusters = [f"cls-{number}" for number in range(300)]
     random.Random(3).shuffle(clusters)

@@ -11,7 +11,9 @@ import pytest
 
 from tests.secret_manager.integration.flows import WRITING, Flow
 from tests.support.exhaustive import some
-from tests.support.secret_manager import Module
+from tests.support.secret_manager import EVERY_TRANSPORT, Module
+
+pytestmark = pytest.mark.parametrize("module", EVERY_TRANSPORT, indirect=True)
 
 
 @pytest.mark.hardening(19)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.errors import (
@@ -173,12 +174,24 @@ def test_every_google_row_is_tried() -> None:
     assert sorted(ROWS) == sorted([*GOOGLE, *INSPECTING])
 
 
-def test_role_for_writers_has_all_permissions() -> None:
-    start = PAGE.index("gcloud iam roles create")
-    block = PAGE[start : PAGE.index("gcloud projects add-iam-policy-binding", start)]
-    assert sorted(PERMISSIONS.values()) == sorted(
-        word.strip("\\\n ") for word in block.split("--permissions=")[1].replace("\\\n", "").split(",")
-    )
+def test_role_for_writers_is_the_smallest() -> None:
+    (created,) = _given_by("roles create pullSecretWriter", "--permissions=")
+    assert created == _permissions("provision and rotate")
+
+
+def test_what_is_added_to_the_role_are_the_other_rows() -> None:
+    remove, retain, restore, listing = _given_by("roles update pullSecretWriter", "--add-permissions=")
+    base = _permissions("provision and rotate")
+    assert remove == _permissions("remove (``state: absent``)") - base
+    assert retain == _permissions("retain (``retention.destroy_after``)") - base
+    assert restore == _permissions("restore a version that is disabled") - base
+    assert base | remove | retain | restore | listing == set(PERMISSIONS.values())
+
+
+def _given_by(command: str, option: str) -> list[set[str]]:
+    """The permissions of each such command of gcloud on the page."""
+    commands = PAGE.replace("\\\n   ", "").splitlines()
+    return [set(line.split(option)[1].split(",")) for line in commands if f"gcloud iam {command} " in line]
 
 
 # Kubernetes: compare the requests to the API server with each row of the page.
@@ -255,6 +268,23 @@ def test_kubernetes_row_matches_the_requests(row: str, place: Run, cluster: Kube
     (name,) = tables.literals(resource)
     calls = cluster.calls.matching("*", f"/api/v1/namespaces/*/{name}*")
     assert {call.verb for call in calls} == set(tables.literals(verbs))
+
+
+def test_cluster_role_is_the_smallest() -> None:
+    bound, added = tables.yaml_blocks(PAGE)[:2]
+    (rule,) = yaml.safe_load(bound)["items"][0]["rules"]
+    assert (rule["resources"], rule["verbs"]) == (["secrets"], _verbs("provision and rotate"))
+    removal, links = yaml.safe_load(added)
+    more = {
+        *_verbs("remove (``state: absent``)"),
+        *_verbs("replace an immutable Secret, or one of another type"),
+    }
+    assert set(removal["verbs"]) == more - set(rule["verbs"])
+    assert links["verbs"] == _verbs("link service accounts (``service_accounts``)")
+
+
+def _verbs(row: str) -> list[str]:
+    return tables.literals(RIGHTS[row][1])
 
 
 def test_every_kubernetes_row_is_tried() -> None:

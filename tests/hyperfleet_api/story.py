@@ -4,8 +4,9 @@
 """The recorded exchanges: reading them, repeating them against a server, and comparing what comes back.
 
 A server has its own clock and chooses its own ids. So times in requests are moved by a whole number of seconds,
-and each recorded time and UUID stands for one of the server throughout the story. What is not compared is in
-``compared``; the detail of an error about an unreadable body belongs to it, which quotes the API's decoder.
+and each recorded time and UUID stands for one of the server throughout the story, and each of the server's for
+one recorded. ``compared`` leaves out what is not compared, for example the detail of an error about an
+unreadable body, which quotes the API's decoder.
 """
 
 from __future__ import annotations
@@ -73,37 +74,56 @@ def compared(body: Any) -> Any:
     return body
 
 
+def _shortest(time: datetime) -> str:
+    text = time.isoformat()
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def play(url: str, headers: Mapping[str, str]) -> dict[str, Answer]:
     """Each exchange's answer by name, with the recorded ids and times in the place of the server's."""
     parts = urlsplit(url)
     connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=30)
-    # What the server has for each recorded id and time.
-    known: dict[str, str] = {}
+    # The server's value of each recorded id and time, and the recorded one of each of the server's.
+    actual_of: dict[str, str] = {}
+    recorded_of: dict[str, str] = {}
     first = datetime.fromisoformat(EXCHANGES[0].response_body["created_time"])
     shift = timedelta(seconds=round((datetime.now(UTC) - first).total_seconds()))
 
+    def is_pair(recorded: str, actual: str) -> bool:
+        """Whether these two stand for each other, and for nothing else, since the story began."""
+        return (
+            actual_of.setdefault(recorded, actual) == actual
+            and recorded_of.setdefault(actual, recorded) == recorded
+        )
+
     def moved(match: re.Match[str]) -> str:
-        time = (datetime.fromisoformat(match[0]) + shift).isoformat()
-        return known.setdefault(match[0], time.rstrip("0").rstrip(".") if "." in time else time)
+        """A request's time on the server's clock; both as answers have them, without zeros at the end."""
+        recorded, actual = datetime.fromisoformat(match[0]), datetime.fromisoformat(match[0]) + shift
+        assert is_pair(_shortest(recorded), _shortest(actual))
+        return _shortest(actual)
+
+    def with_recorded(answer: Any, recorded_answer: Any) -> Any:
+        """The answer with the recorded id or time wherever the server's stands for it."""
+        recorded_values = iter(_VARYING.findall(json.dumps(recorded_answer, sort_keys=True)))
+
+        def replaced(match: re.Match[str]) -> str:
+            recorded = next(recorded_values, None)
+            return recorded if recorded is not None and is_pair(recorded, match[0]) else match[0]
+
+        return json.loads(_VARYING.sub(replaced, json.dumps(answer, sort_keys=True)))
 
     answers = {}
     for exchange in EXCHANGES:
         body = exchange.request_body
         if body is not None and not isinstance(body, str):
             body = _TIME.sub(moved, json.dumps(body))
-        path = _UUID.sub(lambda match: known.get(match[0], match[0]), exchange.path)
+        path = _UUID.sub(lambda match: actual_of.get(match[0], match[0]), exchange.path)
         connection.request(
             exchange.method, path, body, {"Content-Type": exchange.request_content_type, **headers}
         )
         response = connection.getresponse()
         answer = compared(json.loads(response.read() or '""'))
-        theirs = _VARYING.findall(json.dumps(compared(exchange.response_body), sort_keys=True))
-
-        def recorded(match: re.Match[str], theirs: list[str] = theirs) -> str:
-            their = theirs.pop(0) if theirs else ""
-            return their if known.setdefault(their, match[0]) == match[0] else match[0]
-
-        answer = json.loads(_VARYING.sub(recorded, json.dumps(answer, sort_keys=True)))
+        answer = with_recorded(answer, compared(exchange.response_body))
         answers[exchange.name] = Answer(response.status, response.headers.get("Content-Type"), answer)
     connection.close()
     return answers

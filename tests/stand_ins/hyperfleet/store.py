@@ -10,7 +10,7 @@ import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from .conditions import Condition, Report, aggregate
@@ -148,7 +148,9 @@ class Store:
                 raise ApiError("NTF-001", "Cluster not found")
             cluster = self._clusters[cluster_id]
             if cluster.deleted is None:
-                cluster.deleted = cluster.updated = self.clock()
+                # The real API looks at its clock twice.
+                cluster.deleted = self.clock()
+                cluster.updated = cluster.deleted + timedelta(microseconds=8)
                 cluster.generation += 1
             if not self.required:
                 del self._clusters[cluster_id]

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.kubernetes.contract.conftest import real_only, until
+from tests.kubernetes.contract.conftest import until
 from tests.kubernetes.contract.support import Client, Place, causes, names, version
 from tests.lab.session import STAND_IN, KubernetesEnv
 from tests.stand_ins.kubernetes.playing import Playing
@@ -175,7 +175,6 @@ def test_a_name_has_to_fit_a_label(admin: Client, jobs: Jobs) -> None:
     admin.delete(jobs.at(admin.post(jobs.root, body).ok())).ok()
 
 
-@real_only
 @pytest.mark.parametrize(
     ("policy", "reason"), [("Always", "FieldValueRequired"), ("OnFailure", "FieldValueInvalid")]
 )

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
 
 
 @dataclass(frozen=True)

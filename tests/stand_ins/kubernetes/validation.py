@@ -68,8 +68,7 @@ def validate(resource: Resource, obj: Object, old: Object | None) -> None:
     if kind == "Secret":
         errors += _secret_errors(obj)
     elif kind == "Job":
-        template = obj["spec"]["template"]["metadata"]
-        errors += _label_errors("spec.template.labels", template.get("labels") or {})
+        errors += _job_errors(obj["spec"])
     if errors:
         raise invalid(kind, metadata.get("name", ""), errors, group=resource.group)
 
@@ -168,3 +167,20 @@ def _is_json_object(encoded: str) -> bool:
     except ValueError:
         return False
     return document is None or isinstance(document, dict)
+
+
+def _job_errors(spec: Object) -> list[FieldError]:
+    template = spec["template"]
+    errors = _label_errors("spec.template.labels", template["metadata"].get("labels") or {})
+    pod = template["spec"]
+    if not pod.get("containers"):
+        errors.append(field_required("spec.template.spec.containers"))
+    restart, at = pod.get("restartPolicy"), "spec.template.spec.restartPolicy"
+    if restart not in ("Never", "OnFailure"):
+        # "Always" is the default of a pod's template.
+        errors.append(field_required(at, 'valid values: "OnFailure", "Never"'))
+    elif spec.get("podFailurePolicy") and restart != "Never":
+        errors.append(
+            field_invalid(at, restart, 'only "Never" is supported when podFailurePolicy is specified')
+        )
+    return errors

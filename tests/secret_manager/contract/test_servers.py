@@ -122,6 +122,25 @@ def test_methods_that_are_not_served_are_unimplemented(lab: SecretManagerLab, me
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("ttl", "3600s"),
+        ("expireTime", "2100-01-01T00:00:00Z"),
+        ("rotation", {"rotationPeriod": "3600s"}),
+        ("topics", [{"name": "projects/p-1/topics/t"}]),
+        ("versionAliases", {"stable": "1"}),
+    ],
+)
+def test_fields_of_a_new_secret_that_the_stand_in_lacks(
+    lab: SecretManagerLab, field: str, value: Any
+) -> None:
+    body = json.dumps({"replication": {"automatic": {}}, field: value}).encode()
+    status, answer = http(lab, "POST", "/v1/projects/p-1/secrets?secretId=s", body)
+    assert (status, answer["error"]["status"]) == (400, "INVALID_ARGUMENT")
+    assert "stand-in does not support" in answer["error"]["message"]
+
+
 def test_payloads_stay_out_of_reprs(lab: SecretManagerLab) -> None:
     lab.seed([{"project": "p-1", "secret": "s", "versions": [{"data": CANARY}]}])
     record = lab.store.get("p-1", "s")

@@ -29,6 +29,8 @@ from .store import Store, changed, wrong_state
 
 __all__ = ["HANDLERS", "add_version"]
 
+# What a client may say of a new secret; the server sets the last three itself.
+_OF_NEW = {"annotations", "labels", "replication", "name", "create_time", "etag"}
 # What the collection updates.
 _UPDATABLE = {"annotations", "labels"}
 
@@ -43,6 +45,8 @@ def _create_secret(store: Store, request: Message) -> Message:
     (project,) = parse(request.parent, 1)
     limits.check_secret_id(request.secret_id)
     sent = request.secret
+    if others := {field.name for field, _value in sent.ListFields()} - _OF_NEW:
+        raise InvalidArgument(f"The stand-in does not support these fields of a secret: {sorted(others)}.")
     message = Secret(labels=sent.labels, annotations=sent.annotations, replication=sent.replication)
     limits.check_secret(message)
     store.create(project, request.secret_id, message)

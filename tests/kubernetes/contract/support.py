@@ -76,7 +76,7 @@ class Answer:
 class Client:
     """One user of the server."""
 
-    def __init__(self, env: KubernetesEnv, token: str | None) -> None:
+    def __init__(self, env: KubernetesEnv, token: str | None, acting_as: str = "") -> None:
         self.configuration = kubernetes.client.Configuration()
         self.configuration.host = env.url
         self.configuration.ssl_ca_cert = env.ca_file
@@ -87,6 +87,8 @@ class Client:
             self.configuration.api_key = {"authorization": f"Bearer {token}"}
         self._pool = RESTClientObject(self.configuration).pool_manager
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        if acting_as:
+            self._headers["Impersonate-User"] = acting_as
 
     def api(self) -> kubernetes.client.ApiClient:
         return kubernetes.client.ApiClient(self.configuration)

@@ -223,7 +223,6 @@ def test_a_resource_version_in_a_create_is_refused(admin: Client, place: Place) 
     assert status["message"] == "resourceVersion should not be set on objects to be created"
 
 
-@real_only
 def test_unknown_fields_are_dropped_or_refused_when_strict(admin: Client, place: Place) -> None:
     body = {**secret("s"), "extra": {"a": 1}}
     status = admin.post(place.secrets, body, fieldValidation="Strict").refused(400, "BadRequest")

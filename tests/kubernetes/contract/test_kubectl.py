@@ -11,11 +11,11 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.kubernetes.contract.conftest import real_only
-from tests.kubernetes.contract.support import Client, Place, pull_secret, secret
+from tests.kubernetes.contract.support import Body, Client, Place, pull_secret, secret
 from tests.lab.session import REAL, STAND_IN, KubernetesEnv, kubernetes
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 
@@ -42,12 +42,26 @@ JOB = (
 Run = Callable[..., tuple[int, str]]
 
 
+def rows(answer: Body) -> list[dict[str, Any]]:
+    """Each row of a table as a mapping of column names to cells; of the age, that there is one."""
+    assert answer["kind"] == "Table"
+    columns = answer["columnDefinitions"]
+    shown = [
+        {c["name"]: str(cell) for c, cell in zip(columns, row["cells"], strict=True) if not c["priority"]}
+        for row in answer["rows"]
+    ]
+    assert all(row.pop("Age") for row in shown)
+    return shown
+
+
 def test_a_list_as_a_table(admin: Client, place: Place) -> None:
     place.made(pull_secret("a"))
     place.made(secret("b", stringData={"x": "1", "y": "2"}))
     told = admin.get(place.secrets, accept=TABLE).ok()
-    assert (told["kind"], told["columnDefinitions"][0]["name"]) == ("Table", "Name")
-    assert [row["cells"][0] for row in told["rows"]] == ["a", "b"]
+    assert rows(told) == [
+        {"Name": "a", "Type": "kubernetes.io/dockerconfigjson", "Data": "1"},
+        {"Name": "b", "Type": "Opaque", "Data": "2"},
+    ]
     assert [row["object"]["metadata"]["namespace"] for row in told["rows"]] == [place.namespace] * 2
     assert int(told["metadata"]["resourceVersion"])
     one = admin.get(place.at("b"), accept=TABLE, includeObject="None").ok()
@@ -56,6 +70,20 @@ def test_a_list_as_a_table(admin: Client, place: Place) -> None:
         "resourceVersion": admin.get(place.at("b")).ok()["metadata"]["resourceVersion"]
     }
     assert admin.get(place.at("c"), accept=TABLE).refused(404, "NotFound")
+
+
+def test_tables_of_other_kinds(admin: Client, place: Place) -> None:
+    assert rows(admin.get(place.root, accept=TABLE).ok()) == [{"Name": place.namespace, "Status": "Active"}]
+    admin.post(place.accounts, {"metadata": {"name": "robot"}}).ok()
+    try:
+        account = admin.get(f"{place.accounts}/robot", accept=TABLE).ok()
+        assert rows(account) == [{"Name": "robot", "Secrets": "0"}]
+    finally:
+        admin.delete(f"{place.accounts}/robot").ok()
+    admin.post(f"{place.root}/configmaps", {"metadata": {"name": "cm"}, "data": {"a": "b"}}).ok()
+    found = admin.get(f"{place.root}/configmaps/cm", accept=TABLE).ok()
+    assert rows(found) == [{"Name": "cm", "Data": "1"}]
+    admin.delete(f"{place.root}/configmaps/cm").ok()
 
 
 def test_objects_in_protobuf(admin: Client, new_place: Callable[[], Place]) -> None:
@@ -73,16 +101,16 @@ def test_a_body_in_an_unknown_format(admin: Client, place: Place) -> None:
     admin.call("POST", place.secrets, b"a: b", "application/toml").refused(415, "UnsupportedMediaType")
 
 
-@real_only
-def test_whether_a_user_may(admin: Client, viewer: Client, place: Place) -> None:
+def test_whether_a_user_may(server: KubernetesEnv, admin: Client, viewer: Client, place: Place) -> None:
+    somebody = Client(server, server.token, acting_as="system:serviceaccount:default:nobody")
     wanted = {"verb": "create", "resource": "secrets", "namespace": place.namespace}
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
         "spec": {"resourceAttributes": wanted},
     }
-    told = [user.post(REVIEWS, review).ok()["status"]["allowed"] for user in (admin, viewer)]
-    assert told == [True, False]
+    told = [user.post(REVIEWS, review).ok()["status"]["allowed"] for user in (admin, viewer, somebody)]
+    assert told == [True, False, False]
 
 
 @pytest.mark.parametrize("version", ["api/v1", "apis/batch/v1"])
@@ -161,9 +189,12 @@ def test_kubectl_creates_shows_and_deletes(kubectl: Run) -> None:
         'Error from server (AlreadyExists): namespaces "kubectl" already exists\n',
     )
     code, told = kubectl("get", "secrets")
-    assert [line.split()[0] for line in told.splitlines()] == ["NAME", "s"]
+    assert [line.split()[:3] for line in told.splitlines()] == [
+        ["NAME", "TYPE", "DATA"],
+        ["s", "Opaque", "1"],
+    ]
     code, told = kubectl("get", "secrets", "-A")
-    assert ["kubectl", "s"] in [line.split()[:2] for line in told.splitlines()]
+    assert ["kubectl", "s", "Opaque", "1"] in [line.split()[:4] for line in told.splitlines()]
     code, told = kubectl("get", "namespaces,serviceaccounts,jobs")
     assert code == 0
     assert {"namespace/kubectl", "serviceaccount/robot", "job.batch/work"} <= set(told.split())
@@ -190,11 +221,17 @@ def test_kubectl_applies(kubectl: Run, tmp_path: Path) -> None:
         lines = [f"{name} {what}\n" for name, what in zip(names, again, strict=True)]
         assert kubectl(*apply) == (0, "".join(lines))
     assert kubectl("get", "secret", "applied", "-o", "jsonpath={.data.x}") == (0, "djI=")
+    manifest.write_text(MANIFEST.replace("imagePullSecrets", "imagePullSecret"))
+    code, told = kubectl(*apply)
+    assert code == 1
+    assert 'strict decoding error: unknown field "imagePullSecret"' in told
     assert kubectl("delete", "-f", str(manifest))[0] == 0
 
 
 @pytest.mark.real("go")
-def test_kubectl_with_an_unknown_token(kubectl: Run) -> None:
-    assert kubectl("get", "secrets")[0] == 0  # kubectl keeps what it discovers
+def test_kubectl_says_who_may(kubectl: Run) -> None:
+    can_i = ("auth", "can-i", "create", "secrets")
+    assert kubectl(*can_i) == (0, "yes\n")
+    assert kubectl(*can_i, "--as=system:serviceaccount:default:nobody") == (1, "no\n")
     code, told = kubectl("get", "secrets", token="not-a-token")
     assert (code, told) == (1, "error: You must be logged in to the server (Unauthorized)\n")

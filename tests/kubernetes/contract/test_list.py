@@ -39,9 +39,14 @@ def test_a_list_is_sorted_by_name_and_its_items_are_whole(admin: Client, filled:
     [
         ("env=prod", "ac"),
         ("env==prod", "ac"),
+        ("env!=prod", "bd"),
         ("env=prod,tier=a", "c"),
+        ("env=prod,tier!=a", "a"),
         ("env in (prod,test)", "abc"),
-        ("env in (prod),tier=a", "c"),
+        ("env in (prod), tier", "c"),
+        ("env notin (prod)", "bd"),
+        ("env", "abc"),
+        ("!env", "d"),
         ("flag=", "b"),
         ("env=none", ""),
         ("", "abcd"),
@@ -51,7 +56,9 @@ def test_label_selectors(admin: Client, filled: Place, selector: str, found: str
     assert names(admin.get(filled.secrets, labelSelector=selector).ok()) == list(found)
 
 
-@pytest.mark.parametrize("selector", ["env===prod", "bad key=1", "env=bad!value", "env in prod", "=x"])
+@pytest.mark.parametrize(
+    "selector", ["env===prod", "bad key=1", "env=bad!value", "env in prod", "=x", "!env=prod"]
+)
 def test_a_selector_that_cannot_be_read_is_400(admin: Client, place: Place, selector: str) -> None:
     admin.get(place.secrets, labelSelector=selector).refused(400, "BadRequest")
 
@@ -60,8 +67,9 @@ def test_a_selector_that_cannot_be_read_is_400(admin: Client, place: Place, sele
     ("selector", "found"),
     [
         ("metadata.name=a", "a"),
+        ("metadata.name!=a", "bcd"),
         (f"type={TYPE}", "a"),
-        ("type=Opaque,metadata.name=b", "b"),
+        ("type=Opaque,metadata.name!=b", "cd"),
     ],
 )
 def test_field_selectors(admin: Client, filled: Place, selector: str, found: str) -> None:

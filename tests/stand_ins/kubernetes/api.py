@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Requests to answers: discovery, the reading verbs, and the hand-over to the writing ones."""
+"""Requests to answers: discovery, access reviews, the reading verbs, and the hand-over to the writing ones."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 from tests.stand_ins.http_server import Request, Response
 from tests.stand_ins.kubernetes import tables, writes
+from tests.stand_ins.kubernetes.decoding import read_body
 from tests.stand_ins.kubernetes.resources import Resource, discovery
-from tests.stand_ins.kubernetes.routing import Target, authenticate, authorize, selected
+from tests.stand_ins.kubernetes.routing import ADMIN, Target, authenticate, authorize, selected
 from tests.stand_ins.kubernetes.status import ApiError, named
 from tests.stand_ins.kubernetes.store import Entry, Event, Store
 
+_ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _TEXT = "text/plain; charset=utf-8"
 _PAGES_KEPT = 64
 # Kinds whose DELETE answers with the object instead of a ``Status``.
@@ -79,6 +81,12 @@ def _single(resource: Resource, entry: Entry, code: int = 200) -> Response:
     return Response(code, _prefix(resource) + entry.tail)
 
 
+def _access_review(request: Request, user: str) -> Response:
+    """Answer ``kubectl auth can-i``."""
+    review = read_body(request, "SelfSubjectAccessReview")
+    return Response(201, json.dumps({**review, "status": {"allowed": user == ADMIN}}).encode())
+
+
 class Api:
     """The API of one store. ``handle`` is called with the store's lock held.
 
@@ -97,6 +105,8 @@ class Api:
         user = ""
         try:
             user = authenticate(request, self._tokens)
+            if user and (request.method, request.path) == ("POST", _ACCESS_REVIEWS):
+                return _access_review(request, user), user
             if not user or target is None:
                 return self._document(request), user
             authorize(user, target)

@@ -52,6 +52,15 @@ _DAEMON_SET_STATUS = {
     "desiredNumberScheduled": 0,
     "numberReady": 0,
 }
+# The fields of a kind beside kind, apiVersion and metadata. Kinds that are not here may have any field.
+_FIELDS = {
+    "ConfigMap": "data binaryData immutable",
+    "Secret": "data stringData type immutable",
+    "ServiceAccount": "secrets imagePullSecrets automountServiceAccountToken",
+    "Role": "rules",
+    "RoleBinding": "roleRef subjects",
+    **dict.fromkeys(("DaemonSet", "Job", "Lease", "Namespace", "Node", "Pod"), "spec status"),
+}
 _RBAC = "rbac.authorization.k8s.io"
 
 
@@ -74,8 +83,11 @@ def read_body(request: Request, kind: str) -> Object:
     raise ApiError(400, f"the object provided is unrecognized (must be of type {kind}): {why}")
 
 
-def decode(resource: Resource, raw: Object) -> Object:
-    """Return the object without kind and apiVersion; 400 for another kind's."""
+def decode(resource: Resource, raw: Object, *, strict: bool = False) -> Object:
+    """Return the object without kind and apiVersion; 400 for another kind's.
+
+    Unknown fields at the top level are left out; ``strict`` (``fieldValidation=Strict``) refuses them.
+    """
     kind, version = raw.get("kind", resource.kind), raw.get("apiVersion", resource.api_version)
     if (kind, version) != (resource.kind, resource.api_version):
         wanted = resource.kind
@@ -83,6 +95,12 @@ def decode(resource: Resource, raw: Object) -> Object:
     out = {
         key: value for key, value in raw.items() if value is not None and key not in ("kind", "apiVersion")
     }
+    known = {"metadata", *_FIELDS[kind].split()} if kind in _FIELDS else set(out)
+    for name in sorted(set(out) - known):
+        if strict:
+            why = f'strict decoding error: unknown field "{name}"'
+            raise ApiError(400, f'{kind} in version "{version}" cannot be handled as a {kind}: {why}')
+        del out[name]
     out["metadata"] = {key: value for key, value in (out.get("metadata") or {}).items() if value}
     out["metadata"].pop("managedFields", None)
     if resource.kind in _DEFAULTS:

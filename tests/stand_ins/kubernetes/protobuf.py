@@ -32,6 +32,11 @@ _MESSAGES = {
     "JobSpec": "template=6:PodTemplateSpec",
     "PodTemplateSpec": "metadata=1:ObjectMeta spec=2:PodSpec",
     "PodSpec": "containers=2:Container[] restartPolicy=3:string serviceAccountName=8:string",
+    "SelfSubjectAccessReview": "metadata=1:ObjectMeta spec=2:AccessSpec",
+    "AccessSpec": "resourceAttributes=1:ResourceAttributes nonResourceAttributes=2:PathAttributes",
+    "ResourceAttributes": "namespace=1:string verb=2:string group=3:string version=4:string "
+    "resource=5:string subresource=6:string name=7:string",
+    "PathAttributes": "path=1:string verb=2:string",
     "Container": "name=1:string image=2:string command=3:string[] args=4:string[]",
 }
 

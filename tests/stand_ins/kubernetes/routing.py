@@ -22,8 +22,12 @@ _MANY = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 _PUBLIC = frozenset({"/healthz", "/livez", "/readyz", "/version"})
 ADMIN = "admin"
 
-# ``a=b`` or ``a in (b, c)``: what the collection asks for, and kubectl's users mostly.
-_REQUIREMENT = re.compile(r"([\w./-]+)(?:==?([\w.-]*)|\s+in\s*\(([^()]*)\))", re.ASCII)
+_KEY = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?"
+_VALUE = r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?"
+# ``a``, ``!a``, ``a=b``, ``a==b``, ``a!=b``, ``a in (b, c)`` or ``a notin (b, c)``.
+_REQUIREMENT = re.compile(
+    rf"(!?)\s*({_KEY})(?:\s*(==|=|!=)\s*({_VALUE})|\s+(in|notin)\s*\(([^()]*)\))?", re.ASCII
+)
 
 Object = dict[str, Any]
 Predicate = Callable[[Object], bool]
@@ -83,7 +87,9 @@ def authenticate(request: Request, tokens: dict[str, str]) -> str:
     """Return the user of the bearer token, "" for a public path without one; 401 otherwise."""
     scheme, _space, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip() in tokens:
-        return tokens[token.strip()]
+        user = tokens[token.strip()]
+        # ``kubectl --as``: only the admin may act as another user.
+        return request.headers.get("impersonate-user", user) if user == ADMIN else user
     if not scheme and request.path in _PUBLIC:
         return ""
     raise ApiError(401, "Unauthorized")
@@ -112,23 +118,30 @@ def selected(request: Request) -> list[Predicate]:
 
 def _label_requirement(text: str) -> Predicate:
     found = _REQUIREMENT.fullmatch(text)
-    if not found:
+    if not found or (found[1] and (found[3] or found[5])):
         raise ApiError(400, f"unable to parse requirement: {text!r}")
-    key, value, inside = found.groups()
-    values = {value} if inside is None else set(map(str.strip, inside.split(",")))
-    return lambda obj: (obj["metadata"].get("labels") or {}).get(key) in values
+    absent, key, sign, value, word, inside = found.groups()
+    values = {value} if sign else set(map(str.strip, (inside or "").split(",")))
+    wanted = not absent and sign != "!=" and word != "notin"
+
+    def fits(obj: Object) -> bool:
+        labels = obj["metadata"].get("labels") or {}
+        return (labels.get(key) in values if sign or word else key in labels) == wanted
+
+    return fits
 
 
 def _field_requirement(text: str) -> Predicate:
-    """``metadata.name=x``."""
-    path, _sign, value = text.partition("=")
-    if path.endswith("!"):
-        raise ApiError(400, f"the stand-in has no selector like '{text}'")
+    """``metadata.name=x`` or ``metadata.name!=x``."""
+    found = re.fullmatch(r"([^=!]+)(==|=|!=)(.*)", text)
+    if not found:
+        raise ApiError(400, f"invalid selector: '{text}'")
+    path, sign, value = found.groups()
 
     def fits(obj: Object) -> bool:
         at: Any = obj
         for step in path.split("."):
             at = at.get(step, {})
-        return bool(at == value)
+        return bool(at == value) == (sign != "!=")
 
     return fits

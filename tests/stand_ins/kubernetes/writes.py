@@ -35,10 +35,14 @@ def _is_dry(request: Request, body: Object | None = None) -> bool:
     return request.query.get("dryRun") == "All" or (body or {}).get("dryRun") == ["All"]
 
 
+def _decoded(target: Target, request: Request, raw: Object) -> Object:
+    return decode(target.resource, raw, strict=request.query.get("fieldValidation") == "Strict")
+
+
 def create(store: Store, target: Target, request: Request) -> Entry:
     """POST to a collection."""
     resource = target.resource
-    obj = decode(resource, read_body(request, resource.kind))
+    obj = _decoded(target, request, read_body(request, resource.kind))
     metadata = obj["metadata"]
     metadata.pop("uid", None)
     if metadata.pop("resourceVersion", ""):
@@ -77,7 +81,7 @@ def _admit_to_namespace(store: Store, target: Target, metadata: Object) -> None:
 
 def update(store: Store, target: Target, request: Request) -> Entry:
     """PUT of one object."""
-    new = decode(target.resource, read_body(request, target.resource.kind))
+    new = _decoded(target, request, read_body(request, target.resource.kind))
     return _store_update(store, target, request, new)
 
 
@@ -93,7 +97,7 @@ def patch(store: Store, target: Target, request: Request) -> Entry:
         body = None
     if not isinstance(body, dict):
         raise ApiError(400, "error decoding patch: not a JSON object")
-    return _store_update(store, target, request, decode(target.resource, merge(old.obj, body)))
+    return _store_update(store, target, request, _decoded(target, request, merge(old.obj, body)))
 
 
 def merge(target: Any, patch: Any) -> Any:

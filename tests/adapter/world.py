@@ -86,9 +86,9 @@ class World:
     def seed(self) -> bool:
         return self.hyperfleet.options.flavour == "seed"
 
-    def cluster(self, config: Any = None, *, ready: bool = True, **spec: Any) -> str:
+    def cluster(self, config: Any = None, *, cluster_id: str = "", ready: bool = True, **spec: Any) -> str:
         """A cluster of the API; with what it depends on, it is ready for us."""
-        cluster_id = f"{self.prefix}cls-{next(self._numbers)}"
+        cluster_id = cluster_id or f"{self.prefix}cls-{next(self._numbers)}"
         data = json.dumps(ONE if config is None else config) if not isinstance(config, str) else config
         whole = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": data}, **spec}
         self.hyperfleet.store.seed([{"id": cluster_id, "name": f"name-of-{cluster_id}", "spec": whole}])

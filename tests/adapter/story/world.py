@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +67,11 @@ class StoryWorld(World):
         self.configuration = self.config(
             jobTemplate=template, broker=broker, metrics={"port": self.port, "address": "127.0.0.1"}
         )
-        self._numbers = itertools.count(int(CLUSTER.rpartition("-")[2]))
-        assert self.cluster(document(PASSWORDS[0])) == CLUSTER
+        self.cluster(document(PASSWORDS[0]), cluster_id=CLUSTER)
 
     def namespace(self, name: str) -> None:
-        """They are there."""
+        """Create nothing: ``adapter_namespaces`` has created both, with the documented rights."""
+        assert name in (SYSTEM, PLACE), name
 
     # -- who acts -------------------------------------------------------------------------------
 
@@ -111,9 +109,18 @@ class StoryWorld(World):
         (target,) = done.result["targets"]
         return int(target["event"].replace("-", "")[:12], 16) / 1000
 
-    def until(self, word: str) -> Object:
-        """Wait until the adapter's word is like this; its status."""
-        wait_until(lambda: fnmatchcase(self.word(CLUSTER), word), word, LIMIT)
+    def reported(self, generation: int, **conditions: str) -> bool:
+        """Whether the adapter's status has this generation and these statuses of conditions."""
+        try:
+            status = self.status(CLUSTER)
+        except (StopIteration, KeyError):  # There is no status, or no cluster.
+            return False
+        found = {one["type"]: one["status"] for one in status["conditions"]}
+        return status["observed_generation"] == generation and conditions.items() <= found.items()
+
+    def until(self, generation: int, **conditions: str) -> Object:
+        """Wait until the adapter has reported this; return its status."""
+        wait_until(lambda: self.reported(generation, **conditions), f"{generation} {conditions}", LIMIT)
         return self.status(CLUSTER)
 
     def remove_place(self) -> None:

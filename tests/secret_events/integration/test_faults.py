@@ -84,8 +84,8 @@ def test_a_lost_connection_loses_nothing_and_repeats_nothing(token: str) -> None
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("told", ["in the watch", "by the HTTP status"])
-def test_what_is_forgotten_is_listed_anew_and_told_only_if_it_changed(token: str, told: str) -> None:
+@pytest.mark.parametrize("expired", ["while watching", "before watching", "by the HTTP status"])
+def test_after_an_expired_watch_only_the_secret_that_changed_is_an_event(token: str, expired: str) -> None:
     async def scenario() -> None:
         async with ApiServer() as server:
             server.change(NAMESPACE, NAME)
@@ -94,13 +94,17 @@ def test_what_is_forgotten_is_listed_anew_and_told_only_if_it_changed(token: str
             async with running(entries) as source:
                 await source.until(lambda it: len(it.changes) == 2)
                 await server.until(lambda: server.watches == 2)
-                server.drop()
-                await server.until(lambda: server.watches == 0)
-                version = server.change(NAMESPACE, NAME)
-                if told == "in the watch":
-                    server.store.compact()
+                if expired == "while watching":
+                    server.store.compact(open_watches=True)
+                    version = server.change(NAMESPACE, NAME)
                 else:
-                    server.faults.add(verb="watch", status=410, times=2)
+                    server.drop()
+                    await server.until(lambda: server.watches == 0)
+                    version = server.change(NAMESPACE, NAME)
+                    if expired == "before watching":
+                        server.store.compact()
+                    else:
+                        server.faults.add(verb="watch", status=410, times=2)
                 await source.until(lambda it: len(it.changes) > 2)
                 await server.until(lambda: server.calls.count("list") == 4 and server.watches == 2)
                 assert source.changes[2:] == [("cls-1", "MODIFIED", str(version))]

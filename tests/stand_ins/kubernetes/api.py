@@ -52,6 +52,8 @@ class Watch:
         if line:
             # A test may write to the store from its thread.
             self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+        if event.type == "ERROR":
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, b"")
 
     def close(self) -> None:
         with self._store.lock, contextlib.suppress(ValueError):
@@ -207,6 +209,8 @@ class Api:
             return b'{"type":"%s","object":' % kind.encode() + shown + b"}\n"
 
         def seen(event: Event) -> bytes | None:
+            if event.type == "ERROR":
+                return b'{"type":"ERROR","object":{' + event.new.tail + b"}\n"
             if event.plural != resource.plural or namespace not in (None, event.namespace):
                 return None
             was = event.old is not None and all(p(event.old.obj) for p in predicates)
@@ -218,10 +222,9 @@ class Api:
         version = int(request.query.get("resourceVersion") or 0)
         if not version:
             lines = [line_of("ADDED", entry) for entry in self._chosen(request, target)]
-        elif version < store.oldest:
-            error = ApiError(410, f"too old resource version: {version} ({store.version})")
-            lines, seconds = [b'{"type":"ERROR","object":' + error.body() + b"}\n"], 0
         else:
             after = [event for event in store.history if event.version > version]
+            if version < store.oldest:
+                after, seconds = [store.too_old(version)], 0
             lines = [line for line in map(seen, after) if line]
         return Response(200, stream=Watch(store, seen, lines, seconds))

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from tests.stand_ins.kubernetes.resources import RESOURCES, Resource
-from tests.stand_ins.kubernetes.status import already_exists, not_found
+from tests.stand_ins.kubernetes.status import ApiError, already_exists, not_found
 
 Object = dict[str, Any]
 
@@ -40,7 +40,10 @@ class Entry(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One change: ``old`` is the entry before it (None when it was created)."""
+    """One change: ``old`` is the entry before it (None when it was created).
+
+    Of the type ERROR it is no change: ``new`` is the ``Status`` with which a watch ends.
+    """
 
     version: int
     type: str
@@ -76,11 +79,18 @@ class Store:
             for namespace in NAMESPACES:
                 self.create_namespace(namespace)
 
-    def compact(self) -> None:
-        """Forget the history: a watch from an older version is told 410."""
+    def compact(self, *, open_watches: bool = False) -> None:
+        """Forget the history: a watch from an older version gets 410, with ``open_watches`` each open one too."""
         with self.lock:
             self.history.clear()
             self.oldest = self.version
+            if open_watches:
+                self._tell(self.too_old(self.version))
+
+    def too_old(self, version: int) -> Event:
+        """How a watch from a forgotten version ends."""
+        status = ApiError(410, f"too old resource version: {version} ({self.version})").body()
+        return Event(self.version, "ERROR", "", "", entry_of(json.loads(status)), None)
 
     def get(self, resource: Resource, namespace: str, name: str) -> Entry:
         try:
@@ -171,5 +181,8 @@ class Store:
         if len(self.history) == HISTORY:
             self.oldest = self.history[0].version
         self.history.append(event)
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
         for watcher in list(self.watchers):
             watcher(event)

@@ -50,7 +50,7 @@ def test_a_misplaced_docker_config_shows_nowhere(watcher: Watcher, labs: Labs, m
     good.write_text(json.dumps(_GOOD))
     world, spec, cases = World(watcher, labs), _spec(module), {}
     source = {} if module == "hosted_cluster_pull_secret" else {"source": {"file": str(good)}}
-    for index, (where, _options) in enumerate(misplaced(spec, "", {"auths": {}})):
+    for index, (where, _options) in enumerate(misplaced(spec, "", {"auths": {"r0.example": {}}})):
         form = list(TEXTS)[index % len(TEXTS)]
         canary = world.canary(f"{module}: {form} as {where}")
         placed = dict(misplaced(spec, TEXTS[form](canary), canary.document))[where]

@@ -54,11 +54,12 @@ def misplaced(
     :returns: (where, the options that replace those of a task that is right; None is none).
     """
     layers = [{"name": "one", "source": {"inline": document}}]
+    merged = {"layers": layers, "source": None}
     # With these an option is used.
     others: dict[str, dict[str, Any]] = {
         **{place: {"source": {place: reference}} for place, reference in _SOURCES.items()},
         **{name: {"source": None} for name in ("layer", "layers")},
-        **{name: {"layers": layers, "source": None} for name in ("policy", "drop")},
+        **dict.fromkeys(("policy", "drop"), merged),
         "location_kms_keys": {"replication": "user_managed"},
         "locations": {"replication": "user_managed"},
     }
@@ -74,6 +75,9 @@ def misplaced(
         yield "source.field of a file", {"source": {"field": secret, "file": "/nowhere"}}
         yield "two sources", {"source": {"inline": document, "file": "/nowhere"}}
         yield "source and layers", {"layers": layers}
+    if "policy" in spec:
+        yield "policy, the layer of a registry", {**merged, "policy": {next(iter(document["auths"])): secret}}
+        yield "policy, the registry of a layer", {**merged, "policy": {secret: "one"}}
 
 
 def _within(
@@ -81,10 +85,13 @@ def _within(
 ) -> Iterator[tuple[str, Any]]:
     """(where in the option, its value)"""
     yield "", secret
+    # Ansible turns a mapping into text where the option is text or a path.
+    yield ", a mapping", document
     kind = option.get("type", "str")
     inner = (option.get("options") or {}) if depth < _DEPTH else {}
     if kind in ("dict", "raw"):
-        yield ", a mapping", document
+        yield ", a list", [document]
+        yield ", a list of text", [secret]
     if kind == "list":
         one = {**option, "type": option.get("elements", "str")}
         yield from ((f"[]{where}", [value]) for where, value in _within(one, secret, document, depth))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All that the adapter meets: the HyperFleet API, Jobs, Secret Manager; and a run of it in this process."""
+"""The services that the adapter uses (HyperFleet API, Kubernetes, Secret Manager), and its runs in this process."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ FAST = {"retry": {"tries": 3, "delay": 0.02, "max_delay": 0.05}, "timeout": 20}
 
 
 class World:
-    """One test's.
+    """The adapter's surroundings in one test.
 
-    :param prefix: of the clusters' ids, and of the namespace on an API server that tests share.
+    :param prefix: begins the clusters' ids, and the namespace's name on an API server that tests share.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class World:
 
     @property
     def kubernetes(self) -> KubernetesLab:
-        """The stand-in, where there is one: faults and calls."""
+        """The Kubernetes stand-in, for its faults and calls; only without a real API server."""
         assert self.server.lab is not None
         return self.server.lab
 
@@ -87,7 +87,7 @@ class World:
         return self.hyperfleet.options.flavour == "seed"
 
     def cluster(self, config: Any = None, *, cluster_id: str = "", ready: bool = True, **spec: Any) -> str:
-        """A cluster of the API; with what it depends on, it is ready for us."""
+        """Create a cluster and return its id. If ready, its namespace exists and the other adapters are done."""
         cluster_id = cluster_id or f"{self.prefix}cls-{next(self._numbers)}"
         data = json.dumps(ONE if config is None else config) if not isinstance(config, str) else config
         whole = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": data}, **spec}
@@ -98,7 +98,7 @@ class World:
         return cluster_id
 
     def depend(self, cluster_id: str, available: str = "True") -> None:
-        """The other adapters say that they are done, of the cluster's generation."""
+        """Report the other adapters' statuses at the cluster's generation."""
         for adapter in ADAPTERS:
             data = {"namespace": f"clusters-{cluster_id}", "managementCluster": "mgmt-1"}
             self.say(cluster_id, adapter, available, data if adapter == "placement" else {})
@@ -106,7 +106,7 @@ class World:
     def say(
         self, cluster_id: str, adapter: str, available: str, data: Mapping[str, Any], **more: str
     ) -> None:
-        """Another adapter's report; ``more`` conditions, or other statuses of them."""
+        """Report another adapter's status; ``more`` adds conditions or overrides their statuses."""
         generation = self.read(cluster_id)["generation"]
         kinds = {"Available": available, "Applied": "True", "Health": "True", **more}
         conditions = [
@@ -122,7 +122,7 @@ class World:
         assert status in (200, 201), answer
 
     def edit(self, cluster_id: str, config: Any = None, **labels: str) -> None:
-        """A new generation, of another pull secret or of labels; the others are done with it."""
+        """Change the pull secret or labels, and report the other adapters' statuses at the new generation."""
         spec = dict(self.read(cluster_id)["spec"])
         if config is not None:
             spec["pullSecret"] = {"data": json.dumps(config)}
@@ -140,7 +140,7 @@ class World:
     # -- a run ------------------------------------------------------------------------------------
 
     def config(self, **spec: Any) -> Path:
-        """The adapter's configuration; ``spec`` is laid over its."""
+        """Write the adapter's configuration; ``spec`` overrides fields of its spec."""
         document = {
             "apiVersion": "hyperfleet.redhat.com/v1alpha1",
             "kind": "AdapterConfig",
@@ -165,13 +165,13 @@ class World:
         return path
 
     def handle(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> list[ClusterResult]:
-        """One run over these clusters, or with ``all`` over all of them."""
+        """Run the adapter over these clusters, or with ``all`` over all clusters; it must report no problems."""
         ran = self.ran(*cluster_ids, check_mode=check_mode, **options)
         assert ran.problems == (), ran.problems
         return ran.results
 
     def ran(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> hyperfleet_adapter.Ran:
-        """Start a run that may not come to its end."""
+        """Run the adapter; unlike ``handle``, accept a run that reports problems."""
         given: dict[str, Any] = {} if options.get("all") else {"cluster_ids": list(cluster_ids)}
         arguments = {"config": str(self.config()), **FAST, **given, **options}
         return hyperfleet_adapter.work(
@@ -182,7 +182,7 @@ class World:
         )
 
     def one(self, cluster_id: str, **options: Any) -> ClusterResult:
-        """A run over one cluster."""
+        """Run the adapter over one cluster."""
         (handled,) = self.handle(cluster_id, **options)
         return handled
 
@@ -195,25 +195,25 @@ class World:
         return self.api("GET", f"/clusters/{cluster_id}")[0] == 404
 
     def status(self, cluster_id: str, adapter: str = "pullsecret") -> dict[str, Any]:
-        """What the API holds of an adapter."""
+        """An adapter's status in the API; StopIteration if there is none."""
         items = self.api("GET", f"/clusters/{cluster_id}/statuses?size=100")[1]["items"]
         return next(dict(item) for item in items if item["adapter"] == adapter)
 
     def said(self, cluster_id: str) -> str:
-        """Applied, Available, Health, Finalized, as ``TFTF``; and why it is available, or not."""
+        """The statuses of Applied, Available, Health, Finalized and the reason of Available: "TFTF JobCreated"."""
         found = {one["type"]: one for one in self.status(cluster_id)["conditions"]}
         order = ("Applied", "Available", "Health", "Finalized")
         return f"{''.join(found[kind]['status'][0] for kind in order)} {found['Available']['reason']}"
 
     def word(self, cluster_id: str) -> str:
-        """Generation and conditions of the adapter's status, or that there is none."""
+        """The generation before what ``said`` returns, or "nothing" if the adapter has no status."""
         try:
             return f"{self.status(cluster_id)['observed_generation']} {self.said(cluster_id)}"
         except (StopIteration, KeyError):
             return "nothing"
 
     def why(self, cluster_id: str) -> str:
-        """Why it is available, or not, in words."""
+        """The message of the condition Available."""
         found = {one["type"]: one["message"] for one in self.status(cluster_id)["conditions"]}
         return str(found["Available"])
 
@@ -226,13 +226,13 @@ class World:
         return sorted(i["metadata"]["name"] for i in items if i["metadata"]["name"].startswith("cluster-"))
 
     def placed(self, cluster_id: str) -> Any:
-        """What the management cluster's Secret holds, or None."""
+        """The content of the management cluster's Secret, or None."""
         path = f"/api/v1/namespaces/clusters-{cluster_id}/secrets/{cluster_id}-pull-secret"
         status, found = self.request("GET", path, None, "")
         return held(found) if status == 200 else None
 
     def payloads(self, cluster_id: str) -> list[bytes]:
-        """The versions in Secret Manager, in their order."""
+        """The versions in Secret Manager, oldest first."""
         record = self.manager.store.find(PROJECT, f"hyperfleet-{cluster_id}-pull-secret")
         return [bytes(version.payload) for version in record.versions] if record else []
 
@@ -262,15 +262,15 @@ class World:
     # -- requests ---------------------------------------------------------------------------------
 
     def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """A request of somebody else to the HyperFleet API, which meets no fault and is not counted."""
+        """Send a request to the HyperFleet API that meets no fault and is not recorded."""
         return self.hyperfleet.ask(method, path, body)
 
     def request(self, method: str, path: str, body: Any = None, content: str = "") -> tuple[int, Any]:
-        """Any request to Kubernetes, of its admin."""
+        """Send a request to Kubernetes as its admin."""
         return ask(self.server.url, method, path, body, token=self.server.token, content=content, ca=self._ca)
 
     def reports(self, cluster_id: str) -> list[int]:
-        """The answers to the adapter's reports on a cluster, in order."""
+        """The HTTP statuses of the answers to the adapter's reports on a cluster, in order."""
         return [
             call.status
             for call in self.hyperfleet.calls.matching()

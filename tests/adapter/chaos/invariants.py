@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What must be true when random faults end: one function for both layers."""
+"""What must be true when the random faults have ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEPT_JOBS = 2
 
 
 def wrong(world: ChaosWorld, story: Story) -> list[str]:
-    """All that is not as it has to be, in words; empty where all is right."""
+    """The violations, in words; empty if everything is right."""
     found = list(_left(world, story))
     for cluster_id, wanted in story.clusters.items():
         if wanted.deleted:
@@ -31,9 +31,9 @@ def wrong(world: ChaosWorld, story: Story) -> list[str]:
 
 
 def unheard(world: ChaosWorld, story: Story) -> list[str]:
-    """Events that no run looked at after they were published: they are lost.
+    """The lost events: no run handled their cluster after they were published.
 
-    Only where the API is well: a cluster that could not be read is looked at again by the sentinel's word.
+    Only for tests without faults of the API: a cluster that could not be read waits for the sentinel's next event.
     """
     last: dict[str, float] = {}
     for call in world.hyperfleet.calls.matching():
@@ -48,7 +48,7 @@ def unheard(world: ChaosWorld, story: Story) -> list[str]:
 
 
 def left_directories(base: Path) -> list[str]:
-    """Directories of runs that are left for good: what one killed process left, the next one removes."""
+    """The directories of runs that the next process of the source does not remove."""
     directories = RunDirectories(base)
     directories.open()
     directories.close()
@@ -56,7 +56,7 @@ def left_directories(base: Path) -> list[str]:
 
 
 def _left(world: ChaosWorld, story: Story) -> Iterator[str]:
-    """Things in the adapter's namespace that nobody needs any more, and answers that must never be."""
+    """Objects in the adapter's namespace without a use, and reports that the API refused."""
     for name in world.data_secrets():
         yield f"secret {name} is left"
     living = {one for one, wanted in story.clusters.items() if wanted.ready and not wanted.deleted}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who runs the adapter's Jobs: scheduler, kubelet and Job controller, which start the Job's real program."""
+"""Plays scheduler, kubelet and Job controller for the adapter's Jobs, and starts the Job's real program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Pod:
 
 
 class Kubelet:
-    """Between ``with`` and its end; ``kill`` ends a program that runs as an out-of-memory killer does."""
+    """Runs Jobs until the ``with`` block ends. ``kill`` acts as the out-of-memory killer."""
 
     def __init__(self, world: ChaosWorld, directory: Path) -> None:
         self.world = world
@@ -60,12 +60,12 @@ class Kubelet:
         self._around.stop()
 
     def running(self) -> list[int]:
-        """The processes."""
+        """The ids of the processes that run."""
         with self._lock:
             return [pod.process.pid for pod in self._pods.values() if pod.process.poll() is None]
 
     def kill(self, number: int) -> None:
-        """One of those that run, if there is any."""
+        """Kill one of the processes that run, if there is one."""
         if found := self.running():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(found[number % len(found)], signal.SIGKILL)
@@ -75,7 +75,7 @@ class Kubelet:
             try:
                 self._round()
             except (AssertionError, KeyError, OSError, TypeError, ValueError) as error:
-                # Somebody deleted what was just looked at, or a fault struck: the next round knows better.
+                # An object was deleted after it was listed, or a fault occurred: the next round tries again.
                 self.trouble.append(f"{type(error).__name__}: {error}")
 
     def _round(self) -> None:
@@ -88,7 +88,7 @@ class Kubelet:
             elif found.process.poll() is not None:
                 self._tell(uid, found)
         for pod in pods.values():
-            # One that nobody runs any more, or never did.
+            # It has no process.
             if pod["metadata"].get("deletionTimestamp") and pod["metadata"]["uid"] not in self._pods:
                 self._forget(pod["metadata"]["name"])
         jobs = world.listed("/apis/batch/v1", "jobs")
@@ -101,9 +101,9 @@ class Kubelet:
                 self._start(job["metadata"]["name"])
 
     def _collect(self, pods: Iterable[dict[str, Any]], jobs: dict[str, dict[str, Any]]) -> None:
-        """Delete pods that were made while their Job went, as the garbage collector does: it would stay.
+        """Delete pods that were created while their Job was deleted, as the garbage collector does.
 
-        The stand-in does so with those that are there when the Job is deleted.
+        Otherwise such a Job would stay. The stand-in deletes only the pods that exist when the Job is deleted.
         """
         for pod in pods:
             metadata = pod["metadata"]
@@ -141,7 +141,7 @@ class Kubelet:
             )
 
     def _environment(self, pod: dict[str, Any]) -> dict[str, str] | None:
-        """What the container is given; None where a Secret is not there."""
+        """The container's environment; None if a Secret does not exist."""
         found = {
             "PATH": os.environ["PATH"],
             "SECRET_MANAGER_EMULATOR_HOST": self.world.manager.rest,
@@ -165,7 +165,7 @@ class Kubelet:
         self._drop(uid, found)
 
     def _end(self, uid: str, found: _Pod, *, there: bool) -> None:
-        """It was deleted: its program is told so, and the pod goes when that has ended."""
+        """Terminate the program of a deleted pod, and remove the pod when the program has ended."""
         found.process.terminate()
         if found.process.poll() is None:
             return

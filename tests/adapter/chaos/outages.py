@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Outages of minutes: the broker is away, then the API as well; the broker comes back, and the API does."""
+"""Outages of minutes: first of the broker, then of the API as well. The broker comes back first."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tests.adapter.chaos.story import Story
 
 __all__ = ["LEAST", "Outages", "outages"]
 
-# Seconds of each.
+# The least seconds of each outage.
 LEAST = 120.0
-# Of these without the broker, while the API is there.
+# Seconds of the broker's outage before the API's begins.
 _BEFORE = 65.0
-# What the API answers, and for how long; 3 s are more than the adapter waits.
+# The API's faults and their seconds; a delay of 3 s exceeds the adapter's timeout.
 _KINDS: tuple[tuple[dict[str, Any], float], ...] = (
     ({"status": 500}, LEAST - _BEFORE + 15.0),
     ({"delay": 3.0}, 25.0),
     ({"status": 409}, 25.0),
 )
-# Seconds in which the adapter has to ask at all.
+# Seconds in which the adapter must send at least one request.
 _ASKED = 120.0
 
 
 @dataclass(frozen=True)
 class Outages:
-    """How long each was away, in seconds, and how many requests of each kind the API failed."""
+    """The seconds of each outage, and how many requests each of the API's faults affected."""
 
     api: float
     broker: float
@@ -39,9 +39,9 @@ class Outages:
 
 
 def outages(story: Story, real: Real, pause: float) -> Outages:
-    """Have them, while clusters come, change and go and processes are killed as ever.
+    """Stop the broker and the API while the story goes on.
 
-    What the sentinel cannot publish it publishes when the broker is back.
+    The sentinel publishes the waiting events when the broker is back.
     """
     story.note("the broker is away")
     begun = time.monotonic()

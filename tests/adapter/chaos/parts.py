@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source and the runs, each a process of its own that is really killed, with a broker of files.
+"""The event source and the runs as processes that can be killed, with a broker made of files.
 
-They are forked from a process that has imported all of it, so a start takes milliseconds. The source is the
+They are forked from a process that has imported all modules, so a start takes milliseconds. The source is the
 rulebook's own ``main``; a run takes the lock, works and leaves its result with the action's own functions.
 """
 
@@ -52,28 +52,28 @@ from tests.support.adapter_events.source import SOURCE, cloud_event
 __all__ = ["Parts"]
 
 _FORKS = multiprocessing.get_context("forkserver")
-# Runs that may die with a cluster: here they do so far more often than anywhere.
+# Runs that may die with a cluster before the source gives it up. Here runs are killed very often.
 _TRIES = 1000
 
 
 def _begin_forking() -> None:
-    """Have a process that has imported all of it; it ends with this one."""
+    """Start the process from which others are forked; it ends with this one."""
     _FORKS.set_forkserver_preload([__name__])
-    # The process looks for its imports only there.
+    # That process imports only from this path.
     with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(path for path in sys.path if path)):
         forkserver.ensure_running()
 
 
 class _Files:
-    """What a source has around it, in files that outlive it: a broker's messages, and the runs it asked for.
+    """The source's broker, and its queue of events for ansible-rulebook, in files.
 
-    It is the source's broker and its queue into the engine.
+    The files outlive the source: the broker's messages, and the runs that the source asked for.
     """
 
     def __init__(self, directory: Path) -> None:
         self.messages = directory / "messages"
         self.ledger = directory / "ledger"
-        # Another content ends the session.
+        # When its content changes, the session ends.
         self.connection = directory / "connection"
 
     async def run(self, take: Take, telling: ActivityRecorder) -> None:
@@ -97,7 +97,7 @@ class _Files:
             path.unlink()
         waiting = {_cluster(path) for path in self.messages.iterdir()}
         for cluster, published in about:
-            # No run is for garbage.
+            # Garbage has no run.
             if (
                 cluster.startswith("cls-")
                 and cluster not in waiting
@@ -107,7 +107,7 @@ class _Files:
         return len(tokens)
 
     def _has_run(self, cluster: str, published: int) -> bool:
-        """A message may go when a run that was asked for after it has ended with a result."""
+        """Whether a run requested after this message has ended, so that the message may be acknowledged."""
         return any(
             asked.stat().st_mtime_ns >= published and cluster in json.loads(asked.read_text())["cluster_ids"]
             for asked in self.ledger.glob("*.asked")
@@ -120,7 +120,7 @@ class _Files:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write the file at once: others look for it."""
+    """Write the file atomically: other processes wait for it."""
     fresh = path.parent.parent / f"{path.name}.new"
     fresh.write_bytes(content)
     fresh.replace(path)
@@ -131,7 +131,7 @@ def _cluster(message: Path) -> str:
 
 
 def be_source(directory: str) -> None:
-    """The source's process."""
+    """Run the event source: the process's entry point."""
     main = runpy.run_path(str(SOURCE))["main"]
     files = _Files(Path(directory))
     runs, broker = Path(directory) / "runs", cast(Broker, files)
@@ -148,9 +148,9 @@ def be_source(directory: str) -> None:
 
 
 def be_run(event: dict[str, Any], config: str, ended: str) -> None:
-    """A run's process: what the playbook's one task does.
+    """Run the adapter as the playbook's task does: the process's entry point.
 
-    :param ended: a file that is there once the work is done.
+    :param ended: this file is created when the work is done.
     """
     arguments = {**FAST, "config": config, "cluster_ids": event["cluster_ids"]}
     try:
@@ -166,13 +166,13 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
             Path(ended).touch()
             action._leave(directory, result_document(ran.results, started, utc_now(), ran.calls))
     except PullSecretError:
-        # A run that was given up before it began.
+        # The source had given the run up before it began.
         os._exit(2)
 
 
 def _look_around(ended: Path, clusters: list[str]) -> None:
-    """Note it where another run that is at work has one of these clusters."""
-    # First our own: of two that begin at once, one sees the other.
+    """Write a file if another active run has one of these clusters."""
+    # Write our own file first: if two runs begin at the same time, at least one sees the other.
     ended.with_suffix(".begun").write_text(json.dumps([os.getpid(), clusters]))
     for other in ended.parent.glob("*.begun"):
         if other.stem == ended.stem:
@@ -184,7 +184,7 @@ def _look_around(ended: Path, clusters: list[str]) -> None:
 
 
 class Parts:
-    """One source at a time, and its runs: between ``with`` and its end."""
+    """The source and its runs until the ``with`` block ends; there is one source at a time."""
 
     def __init__(self, directory: Path, config: Path, seed: int) -> None:
         self.runs_directory = directory / "runs"
@@ -196,7 +196,7 @@ class Parts:
         self._published = itertools.count()
         self._config = str(config)
         self._random = random.Random(seed)
-        # Each by what the ledger calls it.
+        # By the name of its file in the ledger.
         self._runs: dict[str, BaseProcess] = {}
         self._sources: list[BaseProcess] = []
         self._stop = threading.Event()
@@ -220,12 +220,12 @@ class Parts:
     def kill_source(self) -> None:
         self._sources[-1].kill()
         self._sources[-1].join()
-        # Its run goes on for a while, or for longer than it takes to start the next.
+        # Its run may go on until after the next source has started.
         time.sleep(self._random.choice((0.0, 0.0, 0.3)))
         self._start()
 
     def kill_run(self) -> None:
-        # Right after its beginning, in the middle, at its end.
+        # At the beginning, in the middle or at the end of a run.
         time.sleep(self._random.uniform(0.0, 0.3))
         for run in self._alive():
             run.kill()
@@ -237,15 +237,15 @@ class Parts:
     # -- what a test asks ---------------------------------------------------------------------------
 
     def left(self) -> list[str]:
-        """Messages that nobody has acknowledged."""
+        """The messages that are not acknowledged."""
         return [f"message {path.name} is in the queue" for path in self._files.messages.iterdir()]
 
     def runs(self) -> list[str]:
-        """Runs that go on."""
+        """The active runs."""
         return [f"run {run.pid} goes on" for run in self._alive()]
 
     def stop(self) -> list[str]:
-        """End the source in order; what it and a run of it leave for good."""
+        """Stop the source with SIGTERM, and return what it and its runs leave behind."""
         self._sources[-1].terminate()
         self._sources[-1].join(10)
         self._stop.set()
@@ -256,15 +256,15 @@ class Parts:
         return found + self.runs() + left_directories(self.runs_directory)
 
     def begun(self) -> int:
-        """Runs that have begun their work so far."""
+        """How many runs have begun."""
         return len(list(self._files.ledger.glob("*.begun")))
 
     def ended(self) -> int:
-        """Runs that have done it."""
+        """How many runs have done their work."""
         return len([path for path in self._files.ledger.iterdir() if not path.suffix])
 
     def broken(self) -> list[str]:
-        """Promises that were broken meanwhile."""
+        """Violations of the source's guarantees, in words."""
         words = {"early": "a message was acknowledged before its run ended", "twice": "in two runs at once"}
         return [
             f"{path.read_text()}: {word}"
@@ -283,7 +283,7 @@ class Parts:
         """Start the runs that a source asks for, as ansible-rulebook does."""
         last = False
         while not last:
-            # Once more after the source's end.
+            # Look once more after the source has ended.
             last = self._stop.wait(0.005)
             for asked in self._files.ledger.glob("*.asked"):
                 if asked.stem not in self._runs:

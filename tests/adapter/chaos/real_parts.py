@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ansible-rulebook with the collection's rulebook and a real RabbitMQ, which are killed and started again."""
+"""ansible-rulebook with the collection's rulebook, and a real RabbitMQ; both are killed and restarted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TRIES = 1000
 
 
 class Real:
-    """Between ``with`` and its end; all processes are known by their home directory."""
+    """Runs ansible-rulebook until the ``with`` block ends. Its processes are found by their variable HOME."""
 
     def __init__(
         self, directory: Path, config: Path, broker: RabbitMQ, sentinel: Sentinel, seed: int
@@ -51,7 +51,7 @@ class Real:
         )
         self._process: subprocess.Popen[bytes] | None = None
         self._overlaps = Overlaps(self.runs_directory)
-        # What could not be published; None while the broker is there.
+        # The clusters of events that wait for the broker; None while it runs.
         self._unsent: list[str] | None = None
 
     def __enter__(self) -> Real:
@@ -67,7 +67,7 @@ class Real:
     # -- what a story does --------------------------------------------------------------------------
 
     def publish(self, cluster_ids: Sequence[str]) -> None:
-        """Until the broker takes it, as the sentinel does."""
+        """Publish events; repeat until the broker accepts them, as the sentinel does."""
         if self._unsent is not None:
             self._unsent += cluster_ids
             return
@@ -85,16 +85,16 @@ class Real:
         self._process.kill()
         self._process.wait()
         self.killed["sources"] += 1
-        # Its playbook may go on.
+        # Its playbook may still run.
         time.sleep(self._random.choice((0.0, 1.0)))
         self._process = self._started.start()
 
     def kill_run(self) -> None:
-        """The whole of a playbook, or one process of it."""
+        """Kill all processes of a playbook, or one of them."""
         deadline = time.monotonic() + 3
         while not (found := self._playbooks()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        # Right after its beginning, in the middle, at its end.
+        # At the beginning, in the middle or at the end of a run.
         time.sleep(self._random.uniform(0.0, 4.0))
         found = self._playbooks()
         if found and self._random.random() < 0.3:
@@ -115,13 +115,13 @@ class Real:
         self._broker.up()
 
     def broker_down(self) -> None:
-        """It crashes, and is not started again until ``broker_up``."""
+        """Kill the broker; it stays away until ``broker_up``."""
         self._unsent = []
         self._broker.kill()
         self.killed["brokers"] += 1
 
     def broker_up(self) -> None:
-        """It is there again, and the sentinel publishes what it could not."""
+        """Start the broker, and publish the events that wait for it."""
         self._broker.up()
         unsent, self._unsent = self._unsent or [], None
         self.publish(unsent)
@@ -129,28 +129,28 @@ class Real:
     # -- what a test asks ---------------------------------------------------------------------------
 
     def left(self) -> list[str]:
-        """Messages that nobody holds."""
+        """How many messages are in the queue, in words; empty if there are none."""
         assert self._process is not None
         assert self._process.poll() is None, f"the rulebook has to go on for ever\n{self.text[-3000:]}"
         number = asyncio.run(self._sentinel.left())
         return [f"{number} messages are in the queue"] if number else []
 
     def runs(self) -> list[str]:
-        """Playbooks that go on."""
+        """The active playbooks."""
         return [f"run {pid} goes on" for pid in self._playbooks()]
 
     def broken(self) -> list[str]:
-        """Promises that were broken meanwhile."""
+        """Violations of the source's guarantees, in words."""
         assert self._overlaps.seen, "no run was seen at work"
         return self._overlaps.found
 
     @property
     def text(self) -> str:
-        """What all rulebooks printed."""
+        """The output of all rulebook processes."""
         return self._started.output.read_text(errors="replace")
 
     def stop(self, seconds: float = 20.0) -> list[str]:
-        """End the rulebook in order; what it leaves: processes, directories, messages that it held."""
+        """Stop the rulebook with SIGTERM; return the processes, directories and messages it leaves behind."""
         process, self._process = self._process, None
         if process is None:
             return []
@@ -176,7 +176,7 @@ class Real:
         return [pid for pid in self._ours() if "ansible-playbook" in _command(pid)]
 
     def _ours(self) -> list[int]:
-        """Every process that the rulebook, or one before it, has begun."""
+        """The processes that this rulebook or an earlier one started."""
         mark = f"HOME={self.home}".encode()
         found = []
         for path in Path("/proc").glob("[0-9]*/environ"):

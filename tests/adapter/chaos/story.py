@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people and the sentinel do meanwhile: clusters come, change and go, events come many times."""
+"""Random steps of users, sentinel and faults: clusters are created, changed and deleted, events are repeated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAME_EVENT = 50
 
 @dataclass
 class Wanted:
-    """What a cluster has to become."""
+    """The expected final state of a cluster."""
 
     config: Any
     ready: bool = True
@@ -33,9 +33,9 @@ class Wanted:
 
 
 class Story:
-    """One seed's.
+    """The random steps of one seed.
 
-    :param machine: the adapter as it runs, and whatever ends it.
+    :param machine: the adapter's processes, with methods to kill them.
     """
 
     def __init__(self, world: ChaosWorld, machine: Parts | Real, kubelet: Kubelet, seed: int) -> None:
@@ -45,7 +45,7 @@ class Story:
         self.random = random.Random(seed)
         self.seed = seed
         self.clusters: dict[str, Wanted] = {}
-        # When the newest event of each was published.
+        # The time of each cluster's last event.
         self.published: dict[str, float] = {}
         self.did: list[str] = []
         self._contents = 0
@@ -57,7 +57,7 @@ class Story:
     # -- steps ------------------------------------------------------------------------------------
 
     def go_on(self, seconds: float, *, faults: bool, pause: float) -> None:
-        """Random steps for so long."""
+        """Take random steps for this many seconds."""
         kinds: list[Callable[[], object]] = [
             *[self.create] * 4,
             *[self.edit] * 4,
@@ -73,18 +73,18 @@ class Story:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.random.choice(kinds)()
-            # At any moment of what goes on: that is what the story tries.
+            # The next step happens at a random moment of the adapter's work.
             time.sleep(self.random.uniform(0.0, 2 * pause))
 
     def calm(self) -> None:
-        """Nothing fails any more."""
+        """Remove all faults."""
         self.world.hyperfleet.faults.clear()
         self.world.kubernetes.faults.clear()
         self.world.manager.faults.clear()
         self.note("calm")
 
     def last(self) -> None:
-        """The last events: one for each cluster; some have new work, one begins and ends."""
+        """Take the last steps: edits, two new clusters (one is deleted soon), and an event for each cluster."""
         for dummy in range(3):
             self.edit()
         self.create()
@@ -133,13 +133,13 @@ class Story:
             self.publish([cluster_id])
 
     def short_lived(self) -> None:
-        """Deleted while it is made."""
+        """Create a cluster, and delete it at most 1.5 s later."""
         cluster_id = self.create()
-        time.sleep(self.random.uniform(0.0, 1.5))  # at any moment of its making
+        time.sleep(self.random.uniform(0.0, 1.5))  # at a random moment of the adapter's work
         self.delete(cluster_id)
 
     def requeue_after(self) -> None:
-        """The same event many times."""
+        """Publish the same event many times."""
         if (cluster_id := self._one()) is not None:
             self.note(f"{_SAME_EVENT} times {cluster_id}")
             self.publish([cluster_id] * _SAME_EVENT)
@@ -149,11 +149,11 @@ class Story:
         self.machine.publish(["../garbage", ""])
 
     def sentinel(self) -> None:
-        """It publishes what is not Reconciled, as it does every few seconds."""
+        """Publish the clusters that are not Reconciled, as the sentinel does every few seconds."""
         self.publish(self.world.unfinished())
 
     def fault(self) -> None:
-        """The HyperFleet API, sometimes another, fails for a while."""
+        """Let some requests to the HyperFleet API, or sometimes to another service, fail."""
         kind: dict[str, Any] = self.random.choice(
             (
                 {"status": 500},
@@ -198,7 +198,7 @@ class Story:
     # -- parts ------------------------------------------------------------------------------------
 
     def publish(self, cluster_ids: list[str]) -> None:
-        """An event for each."""
+        """Publish an event for each cluster."""
         now = time.time()
         self.machine.publish(cluster_ids)
         self.published.update(dict.fromkeys(cluster_ids, now))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether two runs have one cluster at once, as the system's table of locks shows it: nobody is disturbed."""
+"""Detects two runs with the same cluster at the same time, from the table of locks in /proc."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LOOK = 0.05
 
 
 class Overlaps:
-    """Looks at all runs' directories until its end.
+    """Reads the directories of all runs until the ``with`` block ends.
 
-    :param base: the directory of them; it need not be there yet.
+    :param base: the parent directory of the runs' directories; it may not exist yet.
     """
 
     def __init__(self, base: Path) -> None:
         self.found: list[str] = []
-        # Runs that were seen at work.
+        # Directories of runs that held their lock.
         self.seen: set[Path] = set()
         self._base = base
         self._stop = threading.Event()
@@ -51,7 +51,7 @@ class Overlaps:
                         self.found += [] if word in self.found else [word]
 
     def _working(self) -> dict[Path, list[str]]:
-        """By directory of a run that holds its lock, the clusters of it."""
+        """The clusters of each run that holds its lock, by the run's directory."""
         directories = {}
         for lock in self._base.glob("*/*/lock"):
             with suppress(OSError, ValueError):

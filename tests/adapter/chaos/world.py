@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The world of a chaos: its owners are never disturbed by the faults that are meant for the adapter."""
+"""The adapter's surroundings in the chaos tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.stand_ins.secret_manager import SecretManagerLab
 
 
 class ChaosWorld(World):
-    """The adapter's world, with what others do in it without HTTP."""
+    """The adapter's surroundings, where only the Job's real program places a Secret."""
 
     def __init__(
         self,
@@ -31,19 +31,19 @@ class ChaosWorld(World):
             STAND_IN, kubernetes.url, kubernetes.admin_token, kubernetes.viewer_token, lab=kubernetes
         )
         super().__init__(hyperfleet, server, manager, directory)
-        # The Job's real program places the Secret: nothing else may.
+        # Unlike ``Working``, this does not place the Secret when a pod succeeds.
         self.playing = Playing(self.request, self.home)
 
     def config(self, **spec: Any) -> Path:
-        """The adapter's configuration, with an API that is not waited for as long as a story delays it."""
+        """Write the adapter's configuration, with an API timeout below the injected delay of 3 s."""
         return super().config(**{"hyperfleetAPI": {"url": self.hyperfleet.url, "timeout": "2s"}, **spec})
 
     def listed(self, base: str, kind: str) -> list[dict[str, Any]]:
-        """What there is of a kind in the adapter's namespace."""
+        """The objects of a kind in the adapter's namespace."""
         return list(self.request("GET", f"{base}/namespaces/{NAMESPACE}/{kind}", None, "")[1]["items"])
 
     def unfinished(self) -> list[str]:
-        """Of which clusters the sentinel publishes again: who is not Reconciled."""
+        """The clusters that are not Reconciled: the sentinel publishes them again."""
         items, _total = self.hyperfleet.store.select(None, True, 0, 1000)
         return [item["id"] for item in items if not _is_reconciled(item)]
 

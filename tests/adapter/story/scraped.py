@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a real Prometheus makes of the story: each query of the dashboard, and each alert."""
+"""A real Prometheus scrapes the adapter: it answers the dashboard's queries and evaluates the alerts."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from tests.support import monitoring
 
 # A panel's title and the metric of its query.
 Silent = tuple[str, str]
-# All of the story, and nothing before it.
+# Longer than the story.
 _SPAN = "15m"
 _EVERY = "2s"
-# Seconds, for a scrape or two on a machine that does much else.
+# Seconds, for one or two scrapes on a busy machine.
 _PATIENCE = 15.0
 
 
 class Scraped:
-    """The adapter of the story as Prometheus knows it."""
+    """The adapter's metrics and alerts in Prometheus."""
 
     def __init__(self, server: Prometheus, runner: asyncio.Runner) -> None:
         self._server = server
         self._runner = runner
 
     def silent(self, expected: set[Silent]) -> set[Silent]:
-        """What draws nothing, once no more does so than is expected, or after some scrapes.
+        """Return the panels without data, when all of them are expected or the wait is over.
 
-        :raises ValueError: a query cannot be asked.
+        :raises ValueError: Prometheus refuses a query.
         """
         deadline = time.monotonic() + _PATIENCE
         while True:
@@ -59,7 +59,7 @@ class Scraped:
         return str(target["lastError"])
 
     def choices(self) -> dict[str, list[str]]:
-        """What the dashboard's own variables can be set to."""
+        """The possible values of each variable of the dashboard."""
         found = {}
         for name, metric in monitoring.variables():
             match = {"match[]": metric}
@@ -67,7 +67,7 @@ class Scraped:
         return found
 
     def alerts(self) -> dict[str, str]:
-        """What each alert is; ValueError where its expression cannot be asked."""
+        """The state of each alert; ValueError if Prometheus refuses its expression."""
         for rule in monitoring.rules():
             self._runner.run(self._server.query(rule["expr"]))
         groups = self._runner.run(self._server.get("rules"))["groups"]

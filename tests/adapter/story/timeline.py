@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What happened when: by the audit log, the stand-ins' calls, the pod's log and the statuses."""
+"""The times of the story's steps, from the audit log, the stand-ins' calls, the pod's log and the statuses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def seconds(text: str) -> float:
 
 
 def audited(world: StoryWorld, since: float) -> list[Audited]:
-    """The requests since then, in the order in which they came in."""
+    """The requests since then, in the order in which the server received them."""
     found = []
     with open(world.lab.hosted.audit_log) as lines:
         for line in lines:
@@ -59,7 +59,7 @@ class Step:
     """One line of the adapter contract's timeline.
 
     :param seed: its seconds there; :param at: when it happened here, seconds since 1970.
-    :param precision: what may have to be added to that, where only whole seconds are told.
+    :param precision: how much later it may have happened, if the time is in whole seconds.
     """
 
     seed: int
@@ -114,7 +114,7 @@ def timeline(world: StoryWorld, published: float, reported: float) -> list[Step]
 
 
 def table(steps: list[Step]) -> Iterator[str]:
-    """Lines: the contract's seconds, ours, what."""
+    """The lines of a table: the contract's seconds, ours, the step."""
     first = steps[0].at - steps[0].seed
     yield "seed    here"
     for step in steps:
@@ -122,12 +122,12 @@ def table(steps: list[Step]) -> Iterator[str]:
 
 
 def in_order(steps: list[Step]) -> bool:
-    """Whether each was after the one before it."""
+    """Whether the steps happened in this order."""
     return all(one.at <= two.at + two.precision for one, two in itertools.pairwise(steps))
 
 
 def used(requests: list[Audited]) -> set[tuple[str, str | None, str, str]]:
-    """(user, namespace, verb, resource) of what our two accounts did."""
+    """(user, namespace, verb, resource) of the requests of our two accounts."""
     return {
         (one.user, where.partition("/")[0], verb, resource)
         for one in requests

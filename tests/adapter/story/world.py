@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One cluster of the HyperFleet API, and all that its pull secret meets: each part real but two stand-ins."""
+"""One cluster and its adapter with real parts; only the HyperFleet API and Secret Manager are stand-ins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.processes import Ansible
 from tests.support.rulebook import prepare
 
 STORED = f"hyperfleet-{CLUSTER}-pull-secret"
-# On a machine that does much else; with the start of ansible-rulebook, or the pull of the image.
+# Seconds on a busy machine, with the start of ansible-rulebook or the pull of the image.
 LIMIT = 180.0
 PASSWORDS = ("example-password-4711", "example-password-4712")
 
@@ -60,7 +60,7 @@ class StoryWorld(World):
         self.lab, self.admin, self.sentinel = lab, lab.api, sentinel
         self.ansible = Ansible(directory / "ansible")
         self.port = free_ports(1)[0]
-        # As the operator writes it; Kubernetes is reached as the documented account.
+        # The adapter uses the documented service account.
         account = f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/pullsecret-adapter/token"
         token = self.admin.create(account, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
         server.kubeconfig(self.kubeconfig, token=token)
@@ -77,7 +77,7 @@ class StoryWorld(World):
 
     @contextmanager
     def rulebook(self) -> Iterator[Path]:
-        """ansible-rulebook with the adapter's rulebook, as a user starts it, once it is ready; its output."""
+        """Start ansible-rulebook with the adapter's rulebook, and yield its output file when it is ready."""
         started = prepare(self.directory, "adapter", adapter_config=str(self.configuration))
         with started.running() as process:
             wait_until(lambda: process.poll() is not None or self._is_ready(), "it is ready", LIMIT)
@@ -90,20 +90,20 @@ class StoryWorld(World):
             return False
 
     def run(self, playbook: str, **variables: Any) -> str:
-        """One of the collection's playbooks, with the same configuration; what it printed."""
+        """Run one of the collection's playbooks with the same configuration, and return its output."""
         given = {"adapter_config": str(self.configuration), **variables}
         done = self.ansible.playbook(f"hyperfleet.pull_secret.{playbook}", given)
         assert done.code == 0, done.output
         return done.output
 
     def metrics(self) -> dict[str, float]:
-        """The adapter's, by name and labels."""
+        """The adapter's metrics by name and labels."""
         text = requests.get(f"http://127.0.0.1:{self.port}/metrics", timeout=30).text
         lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
         return {name: float(value) for name, _space, value in lines}
 
     def publish(self) -> float:
-        """The sentinel's part; when the event was made, as its id has it."""
+        """Publish an event as the sentinel does, and return the time in the event's id."""
         done = self.ansible.module("cloud_event", {"broker": self.sentinel, "cluster_ids": [CLUSTER]})
         assert done.code == 0, done.output
         (target,) = done.result["targets"]
@@ -124,18 +124,18 @@ class StoryWorld(World):
         return self.status(CLUSTER)
 
     def remove_place(self) -> None:
-        """The management namespace goes, with all in it."""
+        """Delete the management namespace with its content."""
         self.admin.delete(f"/api/v1/namespaces/{PLACE}")
         wait_until(lambda: self.admin.find(f"/api/v1/namespaces/{PLACE}") is None, "it is gone")
 
     # -- what there is --------------------------------------------------------------------------
 
     def contents(self) -> list[Any]:
-        """What Secret Manager holds, oldest first."""
+        """The docker configs in Secret Manager, oldest first."""
         return [json.loads(payload) for payload in self.payloads(CLUSTER)]
 
     def left(self) -> list[str]:
-        """All of the cluster's in both namespaces, by its labels, and in Secret Manager."""
+        """The cluster's objects in both namespaces (found by labels) and in Secret Manager."""
         labelled = {"labelSelector": f"managed-by=hyperfleet,cluster-id={CLUSTER}"}
         found = [
             f"{name}/{item['metadata']['name']}"
@@ -150,14 +150,14 @@ class StoryWorld(World):
         return sorted(found + ([STORED] if self.manager.store.find(PROJECT, STORED) else []))
 
     def everything(self) -> str:
-        """The adapter's Jobs with their pods and what those said: whatever people may read of them."""
+        """The adapter's Jobs, their pods with logs, and the adapter's status, as JSON."""
         jobs = self.admin.items(f"/apis/batch/v1/namespaces/{SYSTEM}/jobs")
         pods = self.admin.items(f"/api/v1/namespaces/{SYSTEM}/pods")
         logs = [self.admin.log(SYSTEM, pod["metadata"]["name"]) for pod in pods]
         return json.dumps([jobs, pods, logs, self.status(CLUSTER)])
 
     def job_log(self, job: str) -> list[Object]:
-        """What the Job's pod said, read from its kubelet."""
+        """The log of the Job's pod, read from its kubelet."""
         pods = self.admin.items(f"/api/v1/namespaces/{SYSTEM}/pods", labelSelector=f"job-name={job}")
         text = self.admin.log(SYSTEM, pods[0]["metadata"]["name"])
         return [json.loads(line) for line in text.splitlines()]
@@ -165,8 +165,8 @@ class StoryWorld(World):
 
 @contextmanager
 def story_world(lab: ClusterLab, directory: Path, broker: Object, sentinel: Object) -> Iterator[StoryWorld]:
-    """The stand-ins, the namespaces, the documented rights and the cluster, for the time of the block."""
-    # Placement's report is the last that a deleted cluster waits for: ours can be read until then.
+    """Have stand-ins, namespaces, the documented permissions and the cluster until the block ends."""
+    # A deleted cluster also waits for placement's report, so ours can be read until then.
     required = ("pullsecret", "placement")
     with (
         HyperFleetLab(required_adapters=required) as hyperfleet,

@@ -27,7 +27,7 @@ __all__ = ["EXCHANGES", "Answer", "Exchange", "compared", "play"]
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?")
 _VARYING = re.compile(f"{_UUID.pattern}|{_TIME.pattern}")
-# Who called and with which trace; of a cluster's conditions what the stand-in does not have.
+# The caller and the trace, and the fields of a cluster's conditions that the stand-in does not have.
 _LEFT_OUT = ("created_by", "updated_by", "deleted_by", "trace_id")
 _CONDITION_LEFT_OUT = ("created_time", "last_updated_time", "last_transition_time")
 
@@ -58,7 +58,7 @@ EXCHANGES = tuple(Exchange(**json.loads(line)) for line in _RECORDED.read_text(e
 
 
 def compared(body: Any) -> Any:
-    """What is compared of an answer."""
+    """The answer's body without the parts that are not compared."""
     body = copy.deepcopy(body)
     for document in body.get("items", [body]) if isinstance(body, dict) else ():
         for name in _LEFT_OUT:
@@ -80,10 +80,10 @@ def _shortest(time: datetime) -> str:
 
 
 def play(url: str, headers: Mapping[str, str]) -> dict[str, Answer]:
-    """Each exchange's answer by name, with the recorded ids and times in the place of the server's."""
+    """Each exchange's answer by name, with the recorded ids and times instead of the server's."""
     parts = urlsplit(url)
     connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=30)
-    # The server's value of each recorded id and time, and the recorded one of each of the server's.
+    # From each recorded id or time to the server's, and back.
     actual_of: dict[str, str] = {}
     recorded_of: dict[str, str] = {}
     first = datetime.fromisoformat(EXCHANGES[0].response_body["created_time"])

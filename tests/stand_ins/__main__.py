@@ -36,7 +36,7 @@ def _serve(lab: Lab, ready: Path) -> None:
     ending = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, ending)  # before threads start: they inherit it
     with lab:
-        # Renamed into place: whoever waits for the file never reads half of it.
+        # Rename the complete file: a process that waits for it never reads a part.
         partial = ready.with_name(f"{ready.name}.part")
         partial.touch(mode=0o600)
         partial.write_text(json.dumps({**lab.address(), "pid": os.getpid()}))

@@ -22,14 +22,14 @@ def run(
     check_mode: bool = False,
     diff: bool = False,
 ) -> dict[str, Any]:
-    """The result that the module would end with."""
+    """The module's result."""
     flavour = {"today": "current", "seed": "contract"}[lab.options.flavour]
     given = {"hyperfleet": {"url": lab.url, "flavour": flavour}, **params}
     return run_task(task, given, check_mode=check_mode, diff=diff)
 
 
 def conditions(**statuses: str) -> list[dict[str, str]]:
-    """The four conditions, those given with another status."""
+    """The four conditions; the arguments change their statuses."""
     return [
         {"type": kind, "status": status, "reason": "Tested", "text": "said"}
         for kind, status in {**MANDATORY, **statuses}.items()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clients and sources of a stand-in, which lose no time between tries."""
+"""Clients and sources that use a stand-in, with short pauses between tries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def quick_retrier() -> Retrier:
 
 @dataclass
 class World:
-    """A running stand-in and how to reach it."""
+    """A running stand-in and its address."""
 
     lab: HyperFleetLab
 

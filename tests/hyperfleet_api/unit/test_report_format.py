@@ -59,7 +59,7 @@ def report(generation: int = 1, available: str = "True", **fields: object) -> Re
 
 
 def stored(world: World) -> str:
-    """When the report that the API holds was made."""
+    """The time of the report in the API."""
     return str(world.lab.ask("GET", "/clusters/cls-1/statuses")[1]["items"][0]["last_report_time"])
 
 

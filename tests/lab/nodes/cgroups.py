@@ -85,7 +85,7 @@ def _below(group: Path) -> Iterator[Path]:
 
 
 def _copy_down(group: Path, setting: str) -> None:
-    """Version 1: a new cpuset allows nothing, and nothing can join it, until it is told."""
+    """Copy the parent's value. In version 1 no process can join a new cpuset before its CPUs and memory are set."""
     with contextlib.suppress(OSError):
         mine = group / setting
         if mine.exists() and not mine.read_text().strip():

@@ -26,9 +26,9 @@ _DONE = ("Complete", "Failed")
 
 
 class Playing:
-    """Whoever is behind the API, for one namespace.
+    """Plays scheduler, kubelet and Job controller for one namespace.
 
-    :param controllers: whether Jobs have a controller of their own, as on a real control plane.
+    :param controllers: whether a real Job controller runs.
     """
 
     def __init__(self, request: Request, namespace: str, *, controllers: bool = False) -> None:
@@ -60,7 +60,7 @@ class Playing:
     # -- playing ----------------------------------------------------------------------------------
 
     def begin(self, job: str) -> Object:
-        """Its pod, that waits for a node; another one where all that it had have ended."""
+        """Return the Job's active pod; create one if there is none."""
         if self._controllers:
             return self._awaited(lambda: self._active(job), f"a pod of {job}")
         found = self._active(job)
@@ -71,9 +71,9 @@ class Playing:
         return made
 
     def run(self, job: str, *, node: str | None = None) -> Object:
-        """Its container runs.
+        """Let the Job's container run.
 
-        :param node: with one a deleted pod stays until ``end_deleted``; only on the stand-in.
+        :param node: on a node, a deleted pod stays until ``end_deleted``; only on the stand-in.
         """
         pod = self.begin(job)
         if node is not None:
@@ -81,9 +81,9 @@ class Playing:
         return self._pod_status(pod, "Running", {"running": {"startedAt": _now()}})
 
     def finish(self, job: str, message: str = "", *, exit_code: int = 0, reason: str = "") -> Object:
-        """Its container ends; the Job does where the controller says so.
+        """Let the Job's container end, and the Job too if its controller would end it.
 
-        :param message: of its termination; :param reason: such as ``OOMKilled``.
+        :param message: the termination message; :param reason: for example ``OOMKilled``.
         """
         pod = self.begin(job)
         now = _now()
@@ -100,18 +100,18 @@ class Playing:
         return pod
 
     def stick(self, job: str, reason: str, message: str = "") -> Object:
-        """Its container waits: ``ImagePullBackOff``, ``CreateContainerConfigError`` …"""
+        """Let the Job's container wait: ``ImagePullBackOff``, ``CreateContainerConfigError`` …"""
         pod = self.begin(job)
         return self._pod_status(pod, "Pending", {"waiting": {"reason": reason, "message": message}})
 
     def unschedulable(self, job: str, message: str = "0/3 nodes are available", *, since: str = "") -> Object:
-        """No node takes its pod."""
+        """Mark the Job's pod as unschedulable."""
         condition = _condition("PodScheduled", "Unschedulable", message, status="False")
         condition["lastTransitionTime"] = since or condition["lastTransitionTime"]
         return self._pod_status(self.begin(job), "Pending", conditions=[condition])
 
     def evict(self, job: str, message: str = "The node was low on resource: memory.") -> Object:
-        """Its pod is evicted; as podFailurePolicy wants it, that is no failure of the Job's."""
+        """Evict the Job's pod; podFailurePolicy does not count this as a failure."""
         pod = self.begin(job)
         condition = _condition("DisruptionTarget", "TerminationByKubelet", message)
         said: Object = {"reason": "Evicted", "message": message, "conditions": [condition]}
@@ -120,12 +120,12 @@ class Playing:
         return pod
 
     def fail(self, job: str, reason: str, message: str = "") -> None:
-        """The Job ends as the controller ends one: ``DeadlineExceeded``.  Only on the stand-in."""
+        """Let the Job fail as its controller does, for example with ``DeadlineExceeded``. Only on the stand-in."""
         assert not self._controllers, "the real controller has its own mind"
         self._end(job, "Failed", reason, {"active": 0}, message)
 
     def end_deleted(self) -> None:
-        """The kubelet has ended the pods that are marked as deleted."""
+        """Remove the deleted pods, as the kubelet does when their containers have ended."""
         for pod in self.pods():
             if pod["metadata"].get("deletionTimestamp"):
                 self._request("DELETE", f"{self._pods}/{_name(pod)}", {"gracePeriodSeconds": 0}, _JSON)
@@ -133,7 +133,7 @@ class Playing:
     # -- the Job controller -------------------------------------------------------------------------
 
     def _active(self, job: str) -> Object | None:
-        """Not one of an earlier Job of that name, which may be going still."""
+        """The Job's newest active pod. An earlier Job of the same name may still have pods: they do not count."""
         uid, ended = self._known(job)["metadata"]["uid"], ("Succeeded", "Failed")
         active = [
             pod
@@ -161,7 +161,7 @@ class Playing:
         return dict(made)
 
     def _count(self, name: str, exit_code: int) -> None:
-        """What the controller makes of a pod's end."""
+        """Update the Job after a pod has ended."""
         if self._controllers:
             self._awaited(lambda: self._settled(name), f"the end of a pod of {name}")
             return

@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorde
 
 
 class Told(ActivityRecorder):
-    """Counts what the source tells."""
+    """Records the source's activity."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -49,7 +49,7 @@ Rows = Callable[[str], dict[str, Any]]
 
 
 def reported(cluster: str) -> dict[str, Any]:
-    """A cluster that needs no further look."""
+    """The result row of a cluster that is complete."""
     return {
         "id": cluster,
         "generation": 1,
@@ -61,9 +61,9 @@ def reported(cluster: str) -> dict[str, Any]:
 
 
 class Engine:
-    """What a source is given as its queue.
+    """The source's queue, which plays the runs.
 
-    ``play`` says what becomes of a run, by its number from 0: ``end``, ``die`` (it begins, and has no
+    ``play`` returns what happens in a run, by its number from 0: ``end``, ``die`` (it begins, and has no
     result), ``never`` (it does not begin), ``hold`` (it begins, and ends once ``go`` is set).
     """
 
@@ -73,7 +73,7 @@ class Engine:
         self.go = asyncio.Event()
         self.told = Told()
         self.is_told = False
-        """Whether the source tells ``told`` what it does."""
+        """Whether the source reports its activity to ``told``."""
         self.batches: list[list[str]] = []
         self.events: list[dict[str, Any]] = []
         self.at_work: set[str] = set()
@@ -82,7 +82,7 @@ class Engine:
         self._runs: set[asyncio.Task[None]] = set()
 
     async def put(self, data: Any) -> None:
-        # Into the engine events go as JSON.
+        # ansible-rulebook passes events on as JSON.
         event = json.loads(json.dumps(data))["cluster_events"]
         number = len(self.batches)
         self.events.append(event)
@@ -114,11 +114,11 @@ class Engine:
         if kind == "hold":
             await self.go.wait()
         elif kind == "die" and self.is_told:
-            # The source takes a run that ends before it was seen for one that did not begin.
+            # If a run ends before the source has seen it, the source considers it as not begun.
             while self.told.started == started:
                 await asyncio.sleep(0.02)
         else:
-            # A run takes its time: events arrive meanwhile, and a second run of a cluster would be seen.
+            # During this time events arrive, and a second run of a cluster would be detected.
             await asyncio.sleep(0.2 if kind == "end" else 1.0)
 
     async def _notify(self) -> None:
@@ -130,14 +130,14 @@ class Engine:
             await self._moved.wait_for(lambda: true(self))
 
     async def settled(self, messages: int) -> None:
-        """Wait until so many messages with events are acknowledged, and all that were received."""
+        """Wait until at least this many messages, and all that were received, are acknowledged."""
         async with asyncio.timeout(60):
             while self.told.done.total() < max(messages, self.told.events):
                 await asyncio.sleep(0.02)
 
     @property
     def clusters(self) -> list[str]:
-        """Of all runs so far, in their order."""
+        """The clusters of all runs so far, in order."""
         return [cluster for batch in self.batches for cluster in batch]
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the sentinel does: it publishes events of clusters to RabbitMQ."""
+"""Publishes clusters' events to RabbitMQ, as the sentinel does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sentinel:
             await asyncio.gather(*(exchange.publish(message, routing_key="") for message in messages))
 
     async def left(self, subscription: str = "sub") -> int:
-        """Messages of the queue that nobody holds."""
+        """How many messages are ready in the queue."""
         connection = await aio_pika.connect(self.url)
         async with connection:
             channel = await connection.channel()
@@ -39,7 +39,7 @@ class Sentinel:
             return queue.declaration_result.message_count or 0
 
     async def listens(self, subscription: str = "sub") -> None:
-        """Wait until the source consumes."""
+        """Wait until the queue has a consumer."""
         for _try in range(600):
             connection = await aio_pika.connect(self.url)
             async with connection:
@@ -55,6 +55,6 @@ class Sentinel:
         raise AssertionError("nobody consumes")
 
     def broker(self, **changed: Any) -> dict[str, Any]:
-        """The source's option."""
+        """The source's option ``broker``."""
         described = {"type": "rabbitmq", "url": self.url, "topic": self.topic, "subscription": "sub"}
         return {**described, **changed}

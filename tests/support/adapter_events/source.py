@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source as ansible-rulebook runs it, with the engine that plays runs."""
+"""The event source as ansible-rulebook runs it, with an engine that plays the runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cloud_event(cluster: str, **changed: Any) -> bytes:
 async def running(
     broker: dict[str, Any], directory: Path, engine: Engine | None = None, **options: Any
 ) -> AsyncIterator[Engine]:
-    """The source with this broker; it must not have ended by itself, and leaves no directory."""
+    """Run the source with this broker. It must not end by itself, nor leave a task behind."""
     main = runpy.run_path(str(SOURCE))["main"]
     engine = engine or Engine()
     engine.is_told = True
@@ -62,7 +62,7 @@ async def running(
 
 
 async def until(true: Any, seconds: float = 60) -> None:
-    """Wait for a condition that nobody tells of."""
+    """Poll until the condition is true."""
     async with asyncio.timeout(seconds):
         while not true():
             await asyncio.sleep(0.02)

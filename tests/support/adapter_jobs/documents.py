@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Configurations to begin with."""
+"""Configurations of the adapter that tests change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SMALLEST: dict[str, Any] = {
 
 
 def document(**spec: Any) -> dict[str, Any]:
-    """The smallest configuration there is, with these fields of its ``spec`` (None: without)."""
+    """The smallest valid configuration with these fields of its ``spec`` set, or removed if None."""
     made = copy.deepcopy(_SMALLEST)
     made["spec"].update(spec)
     made["spec"] = {name: value for name, value in made["spec"].items() if value is not None}
@@ -33,5 +33,5 @@ def document(**spec: Any) -> dict[str, Any]:
 
 
 def job(**fields: Any) -> dict[str, Any]:
-    """The same with these fields of its ``spec.jobTemplate``."""
+    """The smallest valid configuration with these fields of its ``spec.jobTemplate`` set."""
     return document(jobTemplate={**_SMALLEST["spec"]["jobTemplate"], **fields})

@@ -26,7 +26,7 @@ _PULLER = ("job-puller", "example-puller-password")
 
 @contextmanager
 def adapter_namespaces(cluster: ClusterLab, manager: SecretManagerLab) -> Iterator[Object]:
-    """Have them for the time of the block.
+    """Create the namespaces, and delete them when the block ends.
 
     Yield the ``spec.jobTemplate`` of Jobs that pull the job's image from the lab's registry and use this
     Secret Manager.

@@ -25,32 +25,32 @@ _PATHS = {
 
 
 def documented() -> list[Object]:
-    """The objects of the page's section, in order."""
+    """The objects in the page's section, in order."""
     found: list[Object] = _blocks("permissions", "Kubernetes: the adapter and its Jobs")[0]["items"]
     return found
 
 
 def pod() -> list[Object]:
-    """What the page has the adapter run in, in order."""
+    """The objects of the page *adapter*, section "Run it in a pod", in order."""
     return _blocks("adapter", "Run it in a pod")
 
 
 def _blocks(page: str, title: str) -> list[Object]:
-    """What each block of YAML below a headline holds."""
+    """The content of each YAML block in a section."""
     section = doc_tables.section(doc_tables.page(page), title)
     return [yaml.safe_load(text) for text in doc_tables.yaml_blocks(section)]
 
 
 def give(api: Api, objects: list[Object]) -> None:
-    """Make them, and wait until the authorizer knows."""
+    """Create the objects, and wait until the API server applies every permission."""
     for item in objects:
         api.create(_place(item), item)
-    # It learns of them in no order.
+    # The permissions take effect in any order.
     wait_until(lambda: all(_allowed(api, *right) for right in _granted(objects)), "the rights count")
 
 
 def take(api: Api, objects: list[Object]) -> None:
-    """Remove them."""
+    """Delete the objects."""
     for item in objects:
         api.delete(f"{_place(item)}/{item['metadata']['name']}")
 
@@ -60,7 +60,7 @@ def _place(item: Object) -> str:
 
 
 def user(subject: Object) -> str:
-    """A service account's name as the API server has it."""
+    """A service account's user name in the API server."""
     return f"system:serviceaccount:{subject['namespace']}:{subject['name']}"
 
 
@@ -78,7 +78,7 @@ def _granted(objects: list[Object]) -> list[tuple[str, str | None, str, str, str
 
 
 def granted(objects: list[Object]) -> set[tuple[str, str | None, str, str]]:
-    """(user, namespace, verb, resource) of all that is allowed."""
+    """(user, namespace, verb, resource) of each permission."""
     return {(who, where, verb, resource) for who, where, _group, resource, verb in _granted(objects)}
 
 

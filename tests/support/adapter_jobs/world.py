@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter's Jobs in a namespace of a test's own, with the controllers played where there are none."""
+"""The adapter's Jobs in a test's own namespace. Without real controllers the test plays them."""
 
 from __future__ import annotations
 
@@ -64,23 +64,23 @@ FAILURE = {"result": "failure", "kind": "permission_denied", "message": "PERMISS
 
 
 def template(**fields: Any) -> JobTemplate:
-    """The configuration's, with these of its fields."""
+    """A ``jobTemplate`` with these fields changed."""
     made = fill_job({"image": "registry.example.com/pullsecret-job:v1", "backoffLimit": 1})
     return dataclasses.replace(made, **fields)
 
 
 def config(namespace: str, adapter: str = "pullsecret", **fields: Any) -> AdapterConfig:
-    """An adapter's, with these fields of its ``jobTemplate``."""
+    """A configuration with these fields of its ``jobTemplate`` changed."""
     return dataclasses.replace(
         parse_adapter_config(document()), namespace=namespace, adapter=adapter, job=template(**fields)
     )
 
 
 class Working(Playing):
-    """A pod that succeeds has made the management Secret, of what it was given."""
+    """Before a pod succeeds, it creates the management Secret from its environment."""
 
     def finish(self, job: str, message: str = "", *, exit_code: int = 0, reason: str = "") -> Object:
-        """As ``Playing``."""
+        """Let the Job's pod end; with exit code 0 place the Secret first."""
         if exit_code == 0:
             (container,) = self._known(job)["spec"]["template"]["spec"]["containers"]
             given = {item["name"]: item for item in container["env"]}
@@ -107,7 +107,7 @@ class Working(Playing):
 
 
 class World:
-    """One adapter, one namespace."""
+    """One namespace with one adapter, and the calls that tests make."""
 
     def __init__(self, api: Api, namespace: str) -> None:
         self.api = api
@@ -124,7 +124,7 @@ class World:
         self.jobs = self.adapter()
 
     def adapter(self, *, name: str = "pullsecret", check: bool = False, **template: Any) -> Jobs:
-        """An adapter as another process, or another configuration, has it."""
+        """Return the Jobs of an adapter without memory, as a new process has them."""
         given = config(self.namespace, name, **template)
         client = cast(KubernetesClient, DryRunClient(self.client)) if check else self.client
         return Jobs(client, given, clock=lambda: time.time() + self.ahead)
@@ -136,7 +136,7 @@ class World:
         return (by or self.jobs).apply(wanted, document.encode(), Deadline(20))
 
     def order(self, generation: int = 1, **changed: Any) -> Order:
-        """One whose management namespace is there: the adapter's own."""
+        """An order whose management namespace exists: it is the adapter's own."""
         return order(generation, **{"namespace": self.namespace, **changed})
 
     def placed(self, cluster_id: str = "c-1") -> Any:
@@ -164,9 +164,9 @@ class World:
         return list(found["items"])
 
     def requests(self) -> list[str]:
-        """Verb and kind of each call so far through the proxy."""
+        """Verb and kind of each recorded call."""
         calls = self.api.calls.matching()
-        # /api/v1/secrets is of all namespaces.
+        # The path /api/v1/secrets has no namespace.
         paths = [call.path.rpartition(f"/namespaces/{self.namespace}/")[2] for call in calls]
         kinds = [path.removeprefix("/api/v1/").split("/")[0] for path in paths]
         return [f"{call.verb} {kind}" for call, kind in zip(calls, kinds, strict=True)]
@@ -182,7 +182,7 @@ def order(
     replication: str = "automatic",
     traceparent: str | None = None,
 ) -> Order:
-    """An order as the engine makes it of a cluster's spec."""
+    """An order as the engine creates it from a cluster's spec."""
     gcp = {"projectId": project, "replicationPolicy": replication}
     spec = read_spec({"name": cluster_name, "spec": {"gcp": gcp}})
     return Order(spec.cluster(cluster_id, management_namespace=namespace), generation, traceparent)

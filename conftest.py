@@ -44,7 +44,7 @@ COLLECTIONS_PATH = _collections_path()
 sys.path[:0] = [str(COLLECTIONS_PATH), str(ROOT)]
 # Set on some machines, and not on a user's: what is written too late would not be noticed.
 os.environ.pop("PYTHONUNBUFFERED", None)
-# Somebody's own cluster is no test's.
+# No test may reach the user's own cluster.
 for name in [name for name in os.environ if name.startswith("K8S_AUTH_")]:
     del os.environ[name]
 # The stand-in of Secret Manager has gRPC in the tests' own process, which would write into what commands say.

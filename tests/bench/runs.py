@@ -99,9 +99,7 @@ class Bench:
         # A run with other changes is not a valid measurement.
         told = re.search(r"(\d+) clusters?: (\d+) changed, (\d+) failed", log.read_text())
         if told is None or tuple(map(int, told.groups())) != (fleet.size, changed, 0):
-            raise RuntimeError(
-                f"{step}: expected {changed} of {fleet.size} changed, was told {told and told[0]}"
-            )
+            raise RuntimeError(f"{step}: expected {changed} of {fleet.size} changed, got {told and told[0]}")
 
     def _run(
         self, tool: str, fleet: Fleet, step: str, command: Sequence[str | Path], environment: dict[str, str]

@@ -34,7 +34,7 @@ _ENDS = {"|", "||", "&&", ";", "&", ">", ">>", "<"}
 
 
 def complaints(text: str, files: Collection[str] = ()) -> list[str]:
-    """What is wrong with commands that nobody runs; ``files`` are those that their page has beside them."""
+    """What is wrong with commands that no test runs; ``files`` are those that their page has beside them."""
     checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
     if checked.returncode:
         return [checked.stderr.strip()]

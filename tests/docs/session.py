@@ -111,7 +111,7 @@ def clean_environment(checkout: Path, **more: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(ours) and name not in ("KUBECONFIG", "VIRTUAL_ENV", "LAB", "PYTHONPATH")
     }
-    # make puts .venv first for nobody.
+    # make puts .venv first on PATH; a login shell does not.
     path = os.pathsep.join(p for p in kept["PATH"].split(os.pathsep) if Path(p) != ROOT / ".venv" / "bin")
     return {**kept, "PATH": path, "HOME": str(checkout.parent / "home"), **more}
 

@@ -121,7 +121,7 @@ def test_commands_that_are_not_run_name_what_exists(page: str) -> None:
 
 
 def test_files_that_users_write_get_into_no_commit_and_no_tarball() -> None:
-    """Above all pull secrets. A tarball that somebody builds without ``make build`` must not have them either."""
+    """Above all pull secrets. A tarball that a user builds without ``make build`` must not have them either."""
     names = sorted({block.marker for found in BLOCKS.values() for block in found if block.kind == "file"})
     ignored = subprocess.run(
         ["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=True

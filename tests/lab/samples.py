@@ -5,7 +5,7 @@
 """What ``make lab-seed`` puts into a running lab, so that each result of a run can be seen.
 
 Namespaces for four clusters in mgmt-1, pull secret files and a list of the clusters in ``.lab/samples``, and a
-secret in Secret Manager that somebody else made.
+secret in Secret Manager that another owner made.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def start_time(pid: int) -> str | None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process; a dead one that nobody has collected is none."""
+    """Whether the process runs; a zombie does not."""
     return start_time(pid) is not None
 
 

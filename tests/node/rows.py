@@ -78,7 +78,7 @@ def shown(modules: Iterable[ModuleType]) -> set[str]:
 
 @contextmanager
 def another_run(directory: Path) -> Iterator[None]:
-    """Somebody holds the lock for writes in kubelet's directory."""
+    """Hold the lock for writes in kubelet's directory, as another run does."""
     path = directory / ".config.json.hyperfleet-writing"
     with path.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)

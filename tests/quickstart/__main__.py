@@ -21,7 +21,7 @@ from tests.stand_ins.secret_manager.lab import SecretManagerLab
 
 FLEET = Path(__file__).parent / "fleet"
 CHECKOUT = Path(__file__).parents[2]
-# Made by hand before the first run: a secret of the same name that somebody else put there.
+# Made by hand before the first run: a secret with the same name, of another owner.
 FOREIGN = {
     "project": "customer-shop-13579",
     "secret": "hyperfleet-cls-b5f8-pull-secret",

@@ -71,7 +71,7 @@ class Tenant:
             "management_kubeconfig": lab.management.kubeconfig,
             "syncer_image": lab.push_syncer(),
             "syncer_image_pull_secrets": ["global-pull-secret-syncer-image"],
-            # Nobody crashes here: each node need not be watched for as long as otherwise.
+            # No kubelet crashes here, so a short watch of each node is enough.
             "health_window": 2,
         }
         self.file.write_text(json.dumps({"clusters": [self.entry]}))

@@ -23,7 +23,7 @@ from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 # A server is stopped before those it depends on.
 STOP_ORDER = ("kube-scheduler", *reversed(SERVERS))
-# Nobody else schedules, and its own port (a second one would find it taken) is not asked for.
+# There is one scheduler, so it needs no leader election. Its port, which a second lab would find in use, is off.
 SCHEDULER = ("--leader-elect=false", "--secure-port=0")
 TRIES = 3
 # The one that `make lab-up LAB=real` starts and tests use.

@@ -133,7 +133,7 @@ def test_nothing_else_is_answered() -> None:
     asyncio.run(scenario())
 
 
-def test_who_stops_reading_holds_up_nobody() -> None:
+def test_clients_that_never_finish_a_request_delay_no_other() -> None:
     async def scenario() -> None:
         async with served(MonitoringRecorder()) as asked:
             port = int(asked._url.rpartition(":")[2])

@@ -119,7 +119,7 @@ class Cluster:
             self._create("leases", self.leases[-1], spec={})
 
     def hold(self, node: str, seconds: int, number: int = 0) -> None:
-        """Somebody takes a slot and is never heard of again."""
+        """Take a slot for a node that never renews it."""
         store = self.lab.store
         with store.lock:
             old = store.find("leases", NAMESPACE, self.leases[number]) or {}

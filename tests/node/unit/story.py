@@ -275,7 +275,7 @@ def kill(directory: Path, way: str, name: str) -> int:
 
 def kill_at_every_step(story: Story, desired: DockerConfig | None, state: str) -> int:
     """Kill the work at each of its steps, and run it again to this state; how many steps it has."""
-    # What becomes of it when nobody is killed.
+    # The contents before and after a run that is not killed.
     story.begin()
     before = story.content()
     story.run(desired)

@@ -127,7 +127,7 @@ def test_a_connection_that_hangs_holds_up_no_other() -> None:
     assert asked == ["slow", "good"]
 
 
-def test_nobody_waits_longer_than_he_may_himself() -> None:
+def test_a_caller_waits_no_longer_than_its_own_time_limit() -> None:
     """Two slow connections, for example the source's and the target's, must not double a target's limit."""
     gate = threading.Event()
 

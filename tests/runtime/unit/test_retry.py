@@ -151,7 +151,7 @@ def test_what_is_permanent_is_tried_once(clock: Clock) -> None:
     assert clock.pauses == []
 
 
-def test_an_error_of_nobodys_is_not_caught(clock: Clock) -> None:
+def test_an_unexpected_error_is_not_caught(clock: Clock) -> None:
     def broken(_timeout: float) -> None:
         raise ZeroDivisionError
 

@@ -173,7 +173,7 @@ def test_a_server_that_says_nothing_is_asked_again(token: str) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_who_is_refused_is_reported_once_and_stops_nobody(
+def test_a_refused_cluster_is_reported_once_and_stops_no_other(
     token: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick(monkeypatch)

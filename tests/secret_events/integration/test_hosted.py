@@ -185,7 +185,7 @@ def test_another_original_is_watched_once_the_control_plane_names_it(tmp_path: P
     asyncio.run(scenario())
 
 
-def test_who_is_not_ready_holds_up_nobody(tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_ready_delays_no_other(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with ApiServer() as management, ApiServer() as hosted:
             fleet = Fleet(management, tmp_path)

@@ -116,7 +116,7 @@ def test_an_entry_that_cannot_be_used_is_left_out_alone(entry: Any, complaint: s
         {"watches": [{"namespace": "two", "name": "s"}]},
     ],
 )
-def test_an_id_of_two_entries_is_nobodys_as_for_the_role(other: dict[str, Any]) -> None:
+def test_an_id_of_two_entries_belongs_to_neither_as_in_the_role(other: dict[str, Any]) -> None:
     """Otherwise a change of the first would merge the pull secret of the second."""
     entries = [
         {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1"},

@@ -49,7 +49,7 @@ def test_who_went_is_forgotten() -> None:
     assert looks(again, clock, 30) == [(15, "cls-2")]
 
 
-def test_nobody_is_looked_at_again_where_that_was_turned_off() -> None:
+def test_no_cluster_is_checked_again_if_rechecks_are_off() -> None:
     clock = Clock()
     again = Recheck(0, clock)
     again.changed(["cls-1"])

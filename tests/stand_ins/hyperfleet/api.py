@@ -38,7 +38,7 @@ class Options:
     """How the API behaves.
 
     :param required_adapters: whose reports make a cluster Reconciled, and whose Finalized lets it go.
-    :param tokens: bearer tokens that are accepted; empty: nobody has to say who they are.
+    :param tokens: bearer tokens that are accepted; if empty, no token is required.
     :param required_headers: names and values without which the answer is 403 (tenancy).
     :param search_lists: how `in` lists are written: brackets today, parentheses before June 2026.
     """

@@ -53,7 +53,7 @@ class HyperFleetLab(Lab):
         self.store.reset()
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Answer somebody else: no fault applies, and no call is recorded. ``path`` begins below the API's."""
+        """Answer a request of the test itself, with no fault and no record; ``path`` begins below the API."""
         return self.answer(
             Request(method, PREFIX + path, body=b"" if body is None else json.dumps(body).encode())
         )

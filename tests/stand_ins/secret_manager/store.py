@@ -59,7 +59,7 @@ class Store:
         self._clock = clock
         self._secrets: dict[_Key, Record] = {}
         self._last = 0
-        # Each change with its time and what the secret was from then on, once somebody has to know.
+        # Each change with its time and the secret after it; None before `remember`.
         self._past: list[tuple[int, _Key, Record | None]] | None = None
 
     def reset(self) -> None:

@@ -4,8 +4,8 @@
 
 """What a pod of the job has around its program: files, the service account, and TLS with the API server.
 
-In a pod the account is at a place where nobody but root can put it: here a few lines start the program that
-look for it elsewhere, as the image's own start does all else.
+In a pod the service account is in a directory that only root can write. So a few lines start the program here:
+they let it read the account from elsewhere, and do the rest as the image's own start does.
 """
 
 from __future__ import annotations

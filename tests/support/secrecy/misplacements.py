@@ -21,7 +21,7 @@ def _login(canary: Canary) -> str:
     return f"{canary.entries[0].user}:{canary.entries[0].password}"
 
 
-# In which form somebody pastes it.
+# The forms in which a user pastes it.
 TEXTS: Mapping[str, Callable[[Canary], str]] = {
     "compact": lambda canary: canary.text,
     "base64": lambda canary: encoded(canary.text),

@@ -26,7 +26,7 @@ _BETWEEN = b" \t\r\n\\\"'`"
 
 @dataclass(frozen=True)
 class Evidence:
-    """Something that a run showed to somebody; ``kind`` is the watcher that saw it, such as ``argv``."""
+    """Something that a run showed; ``kind`` is the watcher that saw it, such as ``argv``."""
 
     kind: str
     name: str

@@ -165,7 +165,7 @@ class SyncedNode:
         return self.kubelet
 
     def fails(self, error: Exception) -> None:
-        """What nobody thought of comes up in its loop."""
+        """Raise an unexpected error in the node's loop."""
         self._fleet.acting = self
         self._loop._on_error(error)
 

@@ -66,7 +66,7 @@ def test_what_was_never_judged_is_not_what_failed(fleet: Fleet) -> None:
     assert node.status["failedWith"] == later.resource_version
 
 
-def test_trouble_of_who_failed_releases_nobody(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trouble_of_the_failed_node_releases_no_node(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = fleet.held_nodes()
     node, before = failed(fleet), [node.kubelet.restarts for node in nodes]
     full(monkeypatch, node)

@@ -255,7 +255,7 @@ def test_the_server_may_ask_for_patience(world: World) -> None:
     assert world.status.due_at == world.now + 300
 
 
-def test_invalid_reports_of_other_nodes_fail_nobody(world: World) -> None:
+def test_invalid_reports_of_other_nodes_fail_no_node(world: World) -> None:
     world.api.data = {"node-2": "[" * 100_000, "node-3": "{", "node-4": "5"}
     assert world.status.failed_elsewhere("7") == ""
 

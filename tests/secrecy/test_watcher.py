@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.secrecy.watcher import Recording, Watcher
+from tests.support.processes import Ansible
 from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.needles import Evidence, Needles
 
@@ -101,6 +103,17 @@ def test_a_programs_arguments_and_environment_are_seen(tmp_path: Path) -> None:
     )
     kinds = {leak.kind for leak in Needles([canary]).leaks(recording.evidence)}
     assert {"argv", "environ"} <= kinds
+
+
+def test_a_run_lacks_the_users_own_clusters_and_logins(
+    ansible: Ansible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = ("K8S_AUTH_API_KEY", "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "ANSIBLE_VAULT_PASSWORD_FILE")
+    for name in own:
+        monkeypatch.setenv(name, "/the/users/own")
+    variables = ansible.module("ansible.builtin.command", {"argv": ["env"]}).result["stdout"].splitlines()
+    assert f"PATH={os.environ['PATH']}" in variables
+    assert [line for line in variables if line.partition("=")[0] in own] == []
 
 
 _TRANSFORMED: dict[str, Callable[[Canary], str]] = {

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ansible as a process: run a module or a playbook, get what a callback was told."""
+"""Ansible as a process: run a module or a playbook, get the results that a callback receives."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ Playbook = str | Path | list[dict[str, Any]]
 Variables = Mapping[str, Any] | None
 CALLBACKS = str(ROOT / "tests" / "support" / "callback")
 _LIMIT = 300
+# The variables of the user that reach a run: no credentials, no cluster, no project, no setting of Ansible.
+_PASSED = (
+    "ANSIBLE_COLLECTIONS_PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "PATH",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONPATH",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+)
 
 
 @dataclass(frozen=True)
@@ -139,11 +151,8 @@ class Ansible:
         return path
 
     def _environment(self, record: Path) -> dict[str, str]:
-        # Nothing of the user's own Ansible: no configuration, no home, no colours.
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
         return {
-            **kept,
-            "ANSIBLE_COLLECTIONS_PATH": os.environ["ANSIBLE_COLLECTIONS_PATH"],
+            **{name: os.environ[name] for name in _PASSED if name in os.environ},
             "ANSIBLE_HOME": str(self.directory / "home"),
             "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",

@@ -6,7 +6,8 @@
 
 An audit hook records each program that is started (with arguments and environment), each line for syslog, and each
 file that is opened for writing. It copies a file before the file is removed, renamed or truncated, or before a
-program starts that could remove it. So the record does not depend on timing.
+program starts that could remove it. So the record does not depend on timing. A program that is not Python itself
+is recorded only if a Python program starts it: what a shell starts is not seen.
 
 The file also plants bugs: CANARY_BUG names a function that raises an error with its arguments when the collection
 calls it.

@@ -52,7 +52,7 @@ class Sentinel:
                     if queue.declaration_result.consumer_count:
                         return
             await asyncio.sleep(0.05)
-        raise AssertionError("nobody consumes")
+        raise AssertionError("the queue has no consumer")
 
     def broker(self, **changed: Any) -> dict[str, Any]:
         """The source's option ``broker``."""

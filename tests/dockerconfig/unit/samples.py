@@ -30,13 +30,11 @@ class Sample:
     image: str = "quay.io/team/app"
 
 
-def _document(rule: str, text: str | bytes, image: str = "quay.io/team/app") -> Sample:
-    return Sample(
-        rule, text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"), None, image
-    )
+def _document(rule: str, text: str | bytes) -> Sample:
+    return Sample(rule, text if isinstance(text, bytes) else text.encode())
 
 
-def _auths(rule: str, auths: str, registry: str | None = "quay.io") -> Sample:
+def _auths(rule: str, auths: str, registry: str | None = None) -> Sample:
     return Sample(rule, f'{{"auths": {auths}}}'.encode(), registry)
 
 
@@ -78,8 +76,8 @@ SAMPLES = [
     _document("not-an-object", "5"),
     _document("not-an-object", "null"),
     _document("duplicate-key", _VALID[:-1] + f', "auths": {{"quay.io": {{"auth": "{GOOD}"}}}}}}'),
-    _auths("duplicate-key", f'{{"quay.io": {{"auth": "{GOOD}"}}, "quay.io": {{"auth": "{GOOD}"}}}}', None),
-    _auths("duplicate-key", f'{{"quay.io": {{"auth": "{GOOD}", "auth": "{GOOD}"}}}}', None),
+    _auths("duplicate-key", f'{{"quay.io": {{"auth": "{GOOD}"}}, "quay.io": {{"auth": "{GOOD}"}}}}'),
+    _auths("duplicate-key", f'{{"quay.io": {{"auth": "{GOOD}", "auth": "{GOOD}"}}}}'),
     _document("duplicate-key", _VALID[:-1] + ', "x": [{"y": {"z": 1, "z": 2}}]}'),
     _document("auths-missing", "{}"),
     _document("auths-missing", json.dumps({"quay.io": {"auth": GOOD}})),
@@ -87,10 +85,10 @@ SAMPLES = [
     # Go reads both into one map.
     _document("auths-wrong-case", _VALID[:-1] + ', "AUTHS": {"a.example": {"auth": "' + GOOD + '"}}}'),
     _document("auths-wrong-case", _VALID[:-1] + ', "auth\u017f": {"a.example": {"auth": "' + GOOD + '"}}}'),
-    _auths("auths-not-an-object", "[]", None),
-    _auths("auths-not-an-object", '"text"', None),
-    _auths("auths-not-an-object", "null", None),
-    _auths("auths-empty", "{}", None),
+    _auths("auths-not-an-object", "[]"),
+    _auths("auths-not-an-object", '"text"'),
+    _auths("auths-not-an-object", "null"),
+    _auths("auths-empty", "{}"),
     _entry("entry-not-an-object", "text"),
     _entry("entry-not-an-object", [GOOD]),
     _entry("entry-not-an-object", 5),

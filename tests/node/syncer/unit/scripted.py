@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import http.client
 import json
 import socket
 from collections.abc import Callable
@@ -42,10 +43,7 @@ class Talk:
         line = self._stream.readline().decode().split()
         if not line:
             raise ConnectionError
-        headers = {}
-        while (field := self._stream.readline().decode().strip()) != "":
-            name, _colon, value = field.partition(":")
-            headers[name.lower()] = value.strip()
+        headers = {name.lower(): value for name, value in http.client.parse_headers(self._stream).items()}
         body = self._stream.read(int(headers.get("content-length", "0")))
         self._asked.append(Asked(line[0], line[1], headers, body))
         return self._asked[-1]

@@ -42,18 +42,24 @@ class KubernetesEnv:
         return write_kubeconfig(path, [Cluster(context, self.url, token or self.token, ca)])
 
 
-@contextlib.contextmanager
-def kubernetes(kind: str | None = None) -> Iterator[KubernetesEnv]:
+def kubernetes(kind: str | None = None) -> contextlib.AbstractContextManager[KubernetesEnv]:
     """Give a Kubernetes: ``kind`` is "stand-in" or "real", by default "real" when the environment's LAB is.
 
     A stand-in is this process's own. The real control plane is shared: it is started unless it is up, and
     ended by the last that uses it unless it was started by hand. LabError when it cannot be started.
     """
     wanted = kind or (REAL if os.environ.get("LAB") == REAL else STAND_IN)
-    if wanted == STAND_IN:
-        with KubernetesLab() as lab:
-            yield KubernetesEnv(STAND_IN, lab.url, lab.admin_token, lab.viewer_token, lab=lab)
-        return
+    return _stand_in() if wanted == STAND_IN else _real()
+
+
+@contextlib.contextmanager
+def _stand_in() -> Iterator[KubernetesEnv]:
+    with KubernetesLab() as lab:
+        yield KubernetesEnv(STAND_IN, lab.url, lab.admin_token, lab.viewer_token, lab=lab)
+
+
+@contextlib.contextmanager
+def _real() -> Iterator[KubernetesEnv]:
     # Imported late: a laptop's fast tests need nothing of it.
     from tests.lab.control_plane import ControlPlane, leased
     from tests.lab.control_plane.cluster import SHARED

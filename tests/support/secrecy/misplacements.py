@@ -76,7 +76,7 @@ def misplaced(
         yield "two sources", {"source": {"inline": document, "file": "/nowhere"}}
         yield "source and layers", {"layers": layers}
     if "policy" in spec:
-        yield "policy, the layer of a registry", {**merged, "policy": {next(iter(document["auths"])): secret}}
+        yield "policy, the layer of a registry", {**merged, "policy": {min(document["auths"]): secret}}
         yield "policy, the registry of a layer", {**merged, "policy": {secret: "one"}}
 
 

@@ -24,9 +24,9 @@ from typing import Any
 from conftest import ROOT  # which makes the collection importable
 from tests.bench.figures import Goal, conclude, spread, stamp
 from tests.bench.syncer import GOAL_RSS
-from tests.lab.nodes.api import wait_until
 from tests.lab.nodes.cluster import cluster_lab
 from tests.lab.nodes.node import Node
+from tests.lab.supervisor import wait_until
 from tests.support.docker_configs import encoded
 from tests.support.tenant import Tenant
 

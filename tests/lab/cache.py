@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tests.lab.mounts import remove_tree, unmount
-from tests.lab.supervisor import LabError
 from tests.tools import env
 
-__all__ = ["made_once", "run"]
+__all__ = ["made_once"]
 
 
 def made_once(name: str, make: Callable[[Path], object]) -> Path:
@@ -33,11 +30,3 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
                 make(partial)
                 partial.rename(target)
     return target
-
-
-def run(what: str, *command: str, **options: Any) -> None:
-    """Run a command. LabError with the end of its output if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
-        raise LabError(f"{what} failed:\n{last}")

@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 
-from tests.lab.supervisor import LabError
+from tests.lab.supervisor import wait_until
 
 
 def mounts_below(directory: Path) -> list[Path]:
@@ -22,14 +21,13 @@ def mounts_below(directory: Path) -> list[Path]:
 
 def unmount(directory: Path, seconds: float = 10) -> None:
     """Unmount all that is mounted in a directory; LabError when something stays in use."""
-    deadline = time.monotonic() + seconds
-    while left := mounts_below(directory):
-        for point in left:
+
+    def is_free() -> bool:
+        for point in mounts_below(directory):
             subprocess.run(["umount", str(point)], capture_output=True, check=False)
-        if time.monotonic() > deadline:
-            raise LabError(f"still in use: {left[0]}")
-        if mounts_below(directory):
-            time.sleep(0.02)
+        return not mounts_below(directory)
+
+    wait_until(is_free, f"the end of what is mounted in {directory}", seconds, 0.02)
 
 
 def remove_tree(path: Path) -> None:

@@ -15,6 +15,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -22,7 +23,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -91,6 +92,25 @@ def write_private(path: Path, text: str | bytes) -> Path:
     return path
 
 
+def run(*command: str, **options: Any) -> str:
+    """Run a command and return its output. LabError with the end of what it wrote if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+        raise LabError(f"{shlex.join(command)} failed:\n{last}")
+    return done.stdout
+
+
+def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 60, pause: float = 0.1) -> T:
+    """Return the probe's first true answer; LabError, with its last one, when the time is over."""
+    deadline = time.monotonic() + seconds
+    while not (answer := probe()):
+        if time.monotonic() > deadline:
+            raise LabError(f"waited {seconds:.0f} s in vain: {what} (last: {answer!r})")
+        time.sleep(pause)
+    return answer
+
+
 def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 30) -> str:
     """Return the text of a ready file; LabError when its process ends or the time is over."""
     supervisor.wait(path.exists, name, seconds=seconds)
@@ -146,17 +166,15 @@ class Supervisor:
 
     def wait(self, probe: Callable[[], T], *names: str, until: str = "be ready", seconds: float = 30) -> T:
         """Return the probe's first true answer; LabError when one of the processes ends or the time is over."""
-        deadline = time.monotonic() + seconds
-        while not (found := probe()):
-            for name in names:
-                if not self.running(name):
-                    raise LabError(f"{name} ended:\n{self.log_tail(name)}")
-            if time.monotonic() > deadline:
-                raise LabError(
-                    f"{names[-1]} did not {until} within {seconds:.0f} s: see {self.log(names[-1])}"
-                )
-            time.sleep(0.02)
-        return found
+
+        def checked() -> T:
+            found = probe()
+            ended = [name for name in names if not found and not self.running(name)]
+            if ended:
+                raise LabError(f"{ended[0]} ended:\n{self.log_tail(ended[0])}")
+            return found
+
+        return wait_until(checked, f"{names[-1]} must {until}, see {self.log(names[-1])}", seconds, 0.02)
 
     def stop(self, name: str, seconds: float = 10) -> bool:
         """End the process (SIGTERM, later SIGKILL), forget its record; return whether it ran."""

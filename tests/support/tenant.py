@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from tests.lab.nodes.api import ApiError, wait_until
+from tests.lab.nodes.api import ApiError
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.node import Node
-from tests.lab.supervisor import LabError
+from tests.lab.supervisor import LabError, wait_until
 from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of
 from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
 from tests.support.docker_configs import KEY, TYPE, docker_config, encoded

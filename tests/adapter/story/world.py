@@ -15,10 +15,10 @@ from typing import Any
 import requests
 
 from tests.adapter.world import PROJECT, World
-from tests.lab.nodes.api import Object, wait_until
+from tests.lab.nodes.api import Object
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.session import REAL, KubernetesEnv
-from tests.lab.supervisor import free_ports
+from tests.lab.supervisor import free_ports, wait_until
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM, adapter_namespaces

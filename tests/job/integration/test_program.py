@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.job.integration.test_job import SECRET
-from tests.lab.nodes.api import wait_until
+from tests.lab.supervisor import wait_until
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.docker_configs import docker_config, held

@@ -17,8 +17,8 @@ import shutil
 import time
 from pathlib import Path
 
-from tests.lab.cache import made_once, run
-from tests.lab.supervisor import LabError
+from tests.lab.cache import made_once
+from tests.lab.supervisor import LabError, run
 from tests.tools import env
 
 HERE = Path(__file__).resolve().parent
@@ -60,6 +60,6 @@ def _build(target: Path) -> None:
         started = time.monotonic()
         print(f"control plane: building {name} ({number}/{len(PROGRAMS)}) ...", flush=True)
         command = (go, "build", *FLAGS, "-o", str(target / name), package)
-        run(f"go build {package}", *command, cwd=HERE, env={**os.environ, "CGO_ENABLED": "0"})
+        run(*command, cwd=HERE, env={**os.environ, "CGO_ENABLED": "0"})
         size = (target / name).stat().st_size / 1e6
         print(f"control plane: {name}: {time.monotonic() - started:.0f} s, {size:.0f} MB", flush=True)

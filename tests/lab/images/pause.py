@@ -11,9 +11,9 @@ import os
 import shutil
 from pathlib import Path
 
-from tests.lab.cache import made_once, run
+from tests.lab.cache import made_once
 from tests.lab.images.archive import write_archive, write_tar
-from tests.lab.supervisor import LabError
+from tests.lab.supervisor import LabError, run
 
 HERE = Path(__file__).resolve().parent / "pause_program"
 
@@ -47,4 +47,4 @@ def _build(target: Path) -> None:
     if go is None:
         raise LabError("the pause image is built from source and needs Go (1.24 or newer) on PATH")
     command = (go, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", str(target), ".")
-    run("go build of pause", *command, cwd=HERE, env={**os.environ, "CGO_ENABLED": "0"})
+    run(*command, cwd=HERE, env={**os.environ, "CGO_ENABLED": "0"})

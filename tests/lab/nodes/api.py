@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import requests
 
@@ -16,7 +15,6 @@ from tests.lab.control_plane.cluster import State
 from tests.lab.supervisor import LabError
 
 Object = dict[str, Any]
-T = TypeVar("T")
 
 
 class ApiError(LabError):
@@ -90,13 +88,3 @@ class Api:
             raise ApiError(reply.status_code, reply.text)
         answer: Object = reply.json()
         return answer
-
-
-def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 60) -> T:
-    """Return the probe's first true answer; LabError, with its last one, when the time is over."""
-    deadline = time.monotonic() + seconds
-    while not (answer := probe()):
-        if time.monotonic() > deadline:
-            raise LabError(f"waited {seconds:.0f} s in vain: {what} (last: {answer!r})")
-        time.sleep(0.1)
-    return answer

@@ -12,11 +12,10 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.lab.supervisor import LabError
+from tests.lab.supervisor import is_running, wait_until
 
 
 def hierarchies() -> list[Path]:
@@ -50,32 +49,33 @@ def pids(name: str) -> set[int]:
         for procs in _below(root / name):
             with contextlib.suppress(OSError):
                 found.update(int(pid) for pid in (procs / "cgroup.procs").read_text().split())
-    return {pid for pid in found if pid and not _is_dead(pid)}
+    return {pid for pid in found if pid and is_running(pid)}
 
 
 def kill(name: str, seconds: float = 10) -> None:
     """End all that runs in the group; LabError when something survives."""
-    deadline = time.monotonic() + seconds
-    while left := pids(name):
+
+    def is_empty() -> bool:
+        left = pids(name)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        if time.monotonic() > deadline:
-            raise LabError(f"processes of {name} do not end: {sorted(left)}")
-        time.sleep(0.01)
+        return not left
+
+    wait_until(is_empty, f"the end of the processes of {name}", seconds, 0.01)
 
 
 def remove(name: str, seconds: float = 10) -> None:
     """Remove the group and those below it; LabError when one is still in use."""
-    deadline = time.monotonic() + seconds
-    while left := [group for root in hierarchies() for group in _below(root / name)]:
-        for group in left:
+
+    def is_gone() -> bool:
+        groups = [group for root in hierarchies() for group in _below(root / name)]
+        for group in groups:
             with contextlib.suppress(OSError):
                 group.rmdir()
-        if time.monotonic() > deadline:
-            raise LabError(f"control groups of {name} are still in use: {left[-1]}")
-        if any(group.exists() for group in left):
-            time.sleep(0.01)
+        return not any(group.exists() for group in groups)
+
+    wait_until(is_gone, f"the removal of the control groups of {name}", seconds, 0.01)
 
 
 def _below(group: Path) -> Iterator[Path]:
@@ -90,13 +90,3 @@ def _copy_down(group: Path, setting: str) -> None:
         mine = group / setting
         if mine.exists() and not mine.read_text().strip():
             mine.write_text((group.parent / setting).read_text())
-
-
-def _is_dead(pid: int) -> bool:
-    """A dead process stays in its groups until its parent has asked how it ended."""
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except OSError:
-        return True

@@ -20,14 +20,14 @@ from tests.lab.control_plane.cluster import ControlPlane, Serving, State
 from tests.lab.images import build_job, build_syncer, pause_archive, python_base, small_image
 from tests.lab.images.buildah import COMMANDS as IMAGE_COMMANDS
 from tests.lab.nodes import needs
-from tests.lab.nodes.api import Api, Object, wait_until
+from tests.lab.nodes.api import Api, Object
 from tests.lab.nodes.kubelet import PAUSE, Kubelet
 from tests.lab.nodes.lab import NodeLab, claim, end, sweep
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.nodes.rootfs import rootfs
 from tests.lab.registry import COMMANDS, Registry
-from tests.lab.supervisor import LabError
+from tests.lab.supervisor import LabError, wait_until
 from tests.tools import apt, env
 
 # What a test of the global pull secret makes in kube-system, as ``api/version/plural``.

@@ -11,10 +11,9 @@ The bridge also has the first address of the lab's service range: pods reach the
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import dataclass
 
-from tests.lab.supervisor import LabError
+from tests.lab.supervisor import run
 
 MOST_NODES = 15
 
@@ -74,7 +73,7 @@ class Network:
         for other in range(1, MOST_NODES + 1):
             if other != place:
                 _ip("-n", name, "route", "add", self.pods(other), "via", self.address(other))
-        _run("ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+        run("ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv4.ip_forward=1")
         _ip("route", "replace", self.pods(place), "via", self.address(place))
         return f"/run/netns/{name}"
 
@@ -107,11 +106,4 @@ class Network:
 
 
 def _ip(*arguments: str) -> str:
-    return _run("ip", *arguments)
-
-
-def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LabError(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
+    return run("ip", *arguments)

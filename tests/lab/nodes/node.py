@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.lab.mounts import remove_tree, unmount
 from tests.lab.nodes import cgroups
-from tests.lab.supervisor import LabError, Supervisor
+from tests.lab.supervisor import LabError, Supervisor, run
 
 # What a command on a node finds; nothing of ours goes in with it.
 ENVIRONMENT = ("env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root")
@@ -70,7 +70,7 @@ class Node:
             (self.directory / part).mkdir(parents=True, exist_ok=True)
         layers = (("lowerdir", self.lower), ("upperdir", "upper"), ("workdir", "work"))
         options = ",".join(f"{key}={self.directory / value}" for key, value in layers)
-        _run("mount", "-t", "overlay", "overlay", "-o", options, str(self.root))
+        run("mount", "-t", "overlay", "overlay", "-o", options, str(self.root))
         if self.prepare:
             self.prepare(self)
         joins = cgroups.create(self.group)
@@ -176,9 +176,3 @@ class Node:
                 if is_leader(pid) and Path(f"/proc/{pid}/comm").read_text().strip() == "systemd":
                     return pid
         return None
-
-
-def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LabError(f"{' '.join(command)}: {done.stderr.strip()}")

@@ -16,8 +16,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.lab.cache import made_once, run
-from tests.lab.supervisor import LabError
+from tests.lab.cache import made_once
+from tests.lab.supervisor import LabError, run
 from tests.tools import apt, env
 
 PACKAGES = (
@@ -66,7 +66,7 @@ def _mmdebstrap(target: Path, include: Sequence[str], *options: str) -> None:
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         *("--aptopt=APT::Install-Recommends false", release, str(target), "-"),
     ]
-    run("mmdebstrap", *command, input=sources)
+    run(*command, input=sources)
 
 
 def debian_sources() -> tuple[str, str]:

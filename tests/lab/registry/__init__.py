@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-from tests.lab.supervisor import LabError, Supervisor, write_private
+from tests.lab.supervisor import Supervisor, run, write_private
 
 # What nodes call it, whatever the address of their lab.
 REGISTRY = "registry.lab.test:5000"
@@ -86,9 +85,7 @@ class Registry:
             auth_file = write_private(Path(scratch) / "auth.json", json.dumps(document))
             command = ["skopeo", "--insecure-policy", "copy", "--quiet", "--dest-tls-verify=false"]
             command += [f"--dest-authfile={auth_file}", source, f"docker://{self.endpoint}/{name}"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise LabError(f"skopeo cannot push {name}: {done.stderr.strip()}")
+            run(*command)
         return f"{REGISTRY}/{name}"
 
     def docker_config(self, user: str, password: str) -> str:
@@ -101,11 +98,8 @@ class Registry:
 
     def _write_accounts(self) -> None:
         """Replace the file at once: the registry looks at its time of change."""
-        lines = []
-        for user, password in self._accounts.items():
-            command = ["htpasswd", "-niBC4", user]
-            done = subprocess.run(command, input=password, capture_output=True, text=True, check=True)
-            lines.append(done.stdout.strip())
+        accounts = self._accounts.items()
+        lines = [run("htpasswd", "-niBC4", user, input=password).strip() for user, password in accounts]
         write_private(self._passwords.with_suffix(".new"), "\n".join(lines) + "\n").replace(self._passwords)
 
 

@@ -16,12 +16,12 @@ import pytest
 
 from tests.lab.mounts import mounts_below
 from tests.lab.nodes import cgroups
-from tests.lab.nodes.api import Api, ApiError, wait_until
+from tests.lab.nodes.api import Api, ApiError
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.lab import NodeLab
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
-from tests.lab.supervisor import LabError, start_time
+from tests.lab.supervisor import LabError, start_time, wait_until
 
 pytestmark = pytest.mark.real("nodes", "go")
 

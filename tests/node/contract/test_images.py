@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.lab.images import build_syncer, pause_archive, small_image
-from tests.lab.nodes.api import wait_until
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.kubelet import PAUSE
+from tests.lab.supervisor import wait_until
 
 pytestmark = pytest.mark.real("nodes", "go")
 

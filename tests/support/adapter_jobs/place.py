@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tests.lab.nodes.api import Object, wait_until
+from tests.lab.nodes.api import Object
+from tests.lab.supervisor import wait_until
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs import rights
 from tests.support.docker_configs import KEY, TYPE, encoded

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from tests.lab.nodes.api import Api, Object, wait_until
+from tests.lab.nodes.api import Api, Object
+from tests.lab.supervisor import wait_until
 from tests.support import doc_tables
 
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"

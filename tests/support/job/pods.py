@@ -13,8 +13,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     fill_job,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import manifests
-from tests.lab.nodes.api import Object, wait_until
+from tests.lab.nodes.api import Object
 from tests.lab.nodes.cluster import ClusterLab
+from tests.lab.supervisor import wait_until
 from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM
 from tests.support.adapter_jobs.world import order
 

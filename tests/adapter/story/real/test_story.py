@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.lab.nodes.api import wait_until
 from tests.lab.pubsub import pubsub
 from tests.lab.rabbitmq import rabbitmq
+from tests.lab.supervisor import wait_until
 from tests.support import monitoring
 from tests.support.adapter_jobs.place import CLUSTER
 from tests.support.adapter_jobs.rights import documented, granted

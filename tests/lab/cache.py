@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ __all__ = ["made_once"]
 def made_once(name: str, make: Callable[[Path], object]) -> Path:
     """Return a file or directory of the cache; if it is missing, ``make`` makes it at the path it is given.
 
-    Only one process makes it, and another process never sees a part of it.
+    Only one process makes it, and another process never sees a part of it. Prints how long it took.
     """
     target = env.CACHE / name
     if not target.exists():
@@ -27,6 +28,9 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
                 unmount(partial)  # a process that was killed may have left its /proc
                 remove_tree(partial)
                 target.parent.mkdir(parents=True, exist_ok=True)
+                started = time.monotonic()
+                print(f"lab: making {name}, once ...", flush=True)
                 make(partial)
                 partial.rename(target)
+                print(f"lab: {name}: {time.monotonic() - started:.0f} s", flush=True)
     return target

@@ -94,7 +94,9 @@ def write_private(path: Path, text: str | bytes) -> Path:
 
 def run(*command: str, **options: Any) -> str:
     """Run a command and return its output. LabError with the end of what it wrote if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        command, capture_output=True, text=True, check=False, **options
+    )
     if done.returncode:
         last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
         raise LabError(f"{shlex.join(command)} failed:\n{last}")

@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 from tests.lab.images.archive import unpack, write_archive
-from tests.lab.images.buildah import python_base
 from tests.lab.images.pause import pause_archive, small_image
-from tests.lab.images.programs import build_job, build_syncer
+from tests.lab.images.programs import build_job, build_syncer, python_base
 
 __all__ = [
     "build_job",

@@ -2,45 +2,83 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The images of the collection's programs, the job's and the syncer's.
+"""Builds the images of the collection's programs with buildah, on a base made of Debian packages.
 
-pip in a build knows nothing of this machine's settings: wheels are fetched here and copied in.
+No public base image can be had everywhere: the base is made here, once a machine. pip in a build knows nothing
+of this machine's settings: wheels are fetched here and copied in.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import sys
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.cache import made_once, run
-from tests.lab.images.buildah import ROOT, Recipe, build
-from tests.lab.supervisor import LabError
-from tests.tools import env
+from tests.lab.cache import made_once
+from tests.lab.images.archive import write_archive
+from tests.lab.nodes.rootfs import debian_sources, extract_packages
+from tests.lab.supervisor import LabError, run
+from tests.tools import apt, env
+
+ROOT = Path(__file__).resolve().parents[3]
+BASE_PACKAGES = ("base-files", "python3", "dash", "coreutils")
+COMMANDS = ("buildah", "skopeo", "mmdebstrap")
+KEPT = 4
 
 
-def build_job(root: Path = ROOT) -> Path:
-    """Return the job's image as a tar (``docker-archive``), built when what it is made of has changed.
+@dataclass(frozen=True)
+class _Program:
+    """A program of the collection: its image's name, its directory below ``extensions``, the wheel it needs."""
 
-    ``root`` is the checkout, or another tree with a Containerfile in that place.
-    """
-    return build(_recipe("pullsecret-job", "job", "google-crc32c"), root)
+    name: str
+    extension: str
+    package: str
+
+
+def build_job() -> Path:
+    """Return the job's image as a tar (``docker-archive``), built when what it is made of has changed."""
+    return _built(_Program("pullsecret-job", "job", "google-crc32c"), ROOT)
 
 
 def build_syncer(root: Path = ROOT) -> Path:
-    """Return the syncer's image in the same way."""
-    return build(_recipe("syncer", "syncer", "jeepney"), root)
+    """Return the syncer's image in the same way.
+
+    ``root`` is the checkout, or another tree with a Containerfile in that place.
+    """
+    return _built(_Program("syncer", "syncer", "jeepney"), root)
 
 
-def _recipe(name: str, extension: str, package: str) -> Recipe:
-    """The wheel of the package lies where the Containerfile looks for it."""
-    return Recipe(
-        name,
-        Path("extensions", extension, "Containerfile"),
-        (f"extensions/{extension}", "plugins/module_utils"),
-        lambda context: shutil.copytree(_wheels(package), context / "build" / "wheels"),
-    )
+def _built(program: _Program, root: Path) -> Path:
+    apt.provide(COMMANDS)
+    base = python_base()
+    with tempfile.TemporaryDirectory(prefix=f"pull-secret-{program.name}-") as scratch:
+        context = Path(scratch) / "context"
+        # What the Containerfile may copy: no file in it differs from one build to another.
+        for part in (f"extensions/{program.extension}", "plugins/module_utils"):
+            shutil.copytree(root / part, context / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(_wheels(program.package), context / "build" / "wheels")
+        return made_once(
+            f"{program.name}-{_fingerprint(context, base)}.tar",
+            lambda target: _build(program, context, base, target, Path(scratch) / "storage"),
+        )
+
+
+def python_base() -> Path:
+    """Return an image (``docker-archive``) of Python and a shell, made once a machine; 80 MB."""
+    apt.provide(["mmdebstrap"])
+    text = repr((debian_sources(), BASE_PACKAGES))
+    return made_once(f"python-base-{hashlib.sha256(text.encode()).hexdigest()[:16]}.tar", _build_base)
+
+
+def _build_base(target: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        layer = Path(scratch) / "layer.tar"
+        extract_packages(layer, BASE_PACKAGES)
+        write_archive(target, "localhost/python:lab", layer.read_bytes())
 
 
 def _wheels(package: str) -> Path:
@@ -50,7 +88,31 @@ def _wheels(package: str) -> Path:
     if not found:
         raise LabError(f"requirements/libraries.txt pins no {package}")
     pip = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:")
-    return made_once(
-        f"wheels-{found[0]}",
-        lambda target: run(f"pip download {found[0]}", *pip, f"--dest={target}", found[0]),
+    return made_once(f"wheels-{found[0]}", lambda target: run(*pip, f"--dest={target}", found[0]))
+
+
+def _fingerprint(context: Path, base: Path) -> str:
+    digest = hashlib.sha256(base.name.encode())
+    for path in sorted(path for path in context.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(context)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _build(program: _Program, context: Path, base: Path, target: Path, storage: Path) -> None:
+    name = f"localhost/{program.name}:lab"
+    store = (f"--root={storage / 'root'}", f"--runroot={storage / 'run'}", "--storage-driver=vfs")
+    containerfile = context / "extensions" / program.extension / "Containerfile"
+    run(
+        *("buildah", *store, "bud", "--quiet", "--isolation=chroot", "--timestamp=0"),
+        *(f"--build-arg=BASE=docker-archive:{base}", f"--file={containerfile}", f"--tag={name}"),
+        str(context),
     )
+    run("buildah", *store, "push", "--quiet", name, f"docker-archive:{target}:{name}")
+    _forget_old(program, target.parent)
+
+
+def _forget_old(program: _Program, cache: Path) -> None:
+    """Every change of the program makes another image: only the last few are kept."""
+    found = sorted(cache.glob(f"{program.name}-*.tar"), key=lambda path: path.stat().st_mtime)
+    for path in found[: 1 - KEPT]:
+        path.unlink(missing_ok=True)

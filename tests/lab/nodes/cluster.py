@@ -18,7 +18,7 @@ from typing import Any
 from tests.lab.control_plane.build import build
 from tests.lab.control_plane.cluster import ControlPlane, Serving, State
 from tests.lab.images import build_job, build_syncer, pause_archive, python_base, small_image
-from tests.lab.images.buildah import COMMANDS as IMAGE_COMMANDS
+from tests.lab.images.programs import COMMANDS as IMAGE_COMMANDS
 from tests.lab.nodes import needs
 from tests.lab.nodes.api import Api, Object
 from tests.lab.nodes.kubelet import PAUSE, Kubelet

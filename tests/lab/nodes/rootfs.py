@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.lab.cache import made_once
 from tests.lab.supervisor import LabError, run
-from tests.tools import apt, env
 
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "iproute2", "procps", "python3", "ca-certificates"),
@@ -45,12 +43,7 @@ def rootfs() -> Path:
     release, sources = debian_sources()
     text = repr((release, sources, PACKAGES, MASKED, DISABLED, LEFT_OUT, RECIPE))
     name = f"nodes-rootfs-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    return made_once(name, lambda target: _make(target, release))
-
-
-def install_packages(target: Path, include: Sequence[str]) -> None:
-    """Make a directory of a minimal Debian with these packages. LabError when it cannot be."""
-    _mmdebstrap(target, include, "--variant=minbase", "--format=directory")
+    return made_once(name, _make)
 
 
 def extract_packages(target: Path, include: Sequence[str]) -> None:
@@ -90,15 +83,8 @@ def _index_targets() -> list[tuple[str, str, str, str]]:
     return [(codename, address, suite, part) for _origin, codename, address, suite, part in rows]
 
 
-def _make(target: Path, release: str) -> None:
-    started = time.monotonic()
-    print(f"nodes: making their root file system (Debian {release}), once ...", flush=True)
-    install_packages(target, PACKAGES)
-    _finish(target)
-    print(f"nodes: root file system: {time.monotonic() - started:.0f} s", flush=True)
-
-
-def _finish(root: Path) -> None:
+def _make(root: Path) -> None:
+    _mmdebstrap(root, PACKAGES, "--variant=minbase", "--format=directory")
     (root / "etc/hostname").unlink(missing_ok=True)  # else it wins over the node's name
     (root / "etc/machine-id").write_text("")  # each node makes its own
     drop_in = root / "etc/systemd/journald.conf.d/lab.conf"
@@ -109,15 +95,3 @@ def _finish(root: Path) -> None:
         subprocess.run(
             ["systemctl", f"--root={root}", "--quiet", verb, *units], check=True, capture_output=True
         )
-
-
-def main() -> None:
-    apt.provide(["mmdebstrap"])
-    print(rootfs())
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except (LabError, env.ToolError) as error:
-        raise SystemExit(f"nodes: {error}") from None

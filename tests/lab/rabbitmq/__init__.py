@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -117,13 +116,6 @@ class RabbitMQ:
                 "-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +S 2:2"
             ),
         }
-
-
-def answers(port: int) -> bool:
-    """Whether something listens there."""
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from tests.tools import env
 class Rulebook:
     """ansible-rulebook, running; ``lines`` is what the stub wrote, ``text`` what it printed."""
 
-    def __init__(self, directory: Path, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, directory: Path, process: subprocess.Popen[bytes]) -> None:
         self.log = directory / "log"
         self.hold = directory / "log.hold"
         self.output = directory / "output"
@@ -42,7 +42,7 @@ class Rulebook:
     async def until(self, true: Callable[[list[dict[str, Any]]], bool]) -> None:
         async with asyncio.timeout(120):
             while not true(self.lines):
-                assert self.process.returncode is None, self.output.read_text()
+                assert self.process.poll() is None, self.text
                 await asyncio.sleep(0.05)
 
     async def ended(self, runs: int) -> None:
@@ -70,40 +70,19 @@ class Prepared(NamedTuple):
             )
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[subprocess.Popen[bytes]]:
-        """The process, which has to go on until the block ends; an error has a note of what it printed."""
+    def running(self) -> Iterator[Rulebook]:
+        """The process, which must not fail before the block ends; an error has a note of what it printed."""
         process = self.start()
         try:
-            yield process
-            assert process.poll() is None, "ansible-rulebook ended by itself"
+            yield Rulebook(self.directory, process)
+            assert process.poll() in (None, 0), "ansible-rulebook failed"
         except BaseException as error:
             error.add_note(self.output.read_text()[-8000:])
             raise
         finally:
             with ended_with(process.pid):
                 process.terminate()
-                process.wait(30)
-
-    @contextlib.asynccontextmanager
-    async def reported(self) -> AsyncIterator[Rulebook]:
-        """The process with what its stub reports; the block may end it."""
-        with self.output.open("w") as output:
-            process = await asyncio.create_subprocess_exec(
-                *self.command,
-                cwd=self.directory,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=output,
-                stderr=asyncio.subprocess.STDOUT,
-                env=self.environment,
-            )
-        try:
-            yield Rulebook(self.directory, process)
-            assert process.returncode in (None, 0), "ansible-rulebook failed"
-        finally:
-            with ended_with(process.pid):
-                if process.returncode is None:
-                    process.terminate()
-                await process.wait()
+                process.wait(60)
 
 
 def prepare(
@@ -122,10 +101,8 @@ def prepare(
         str(tools / "ansible-rulebook"),
         "--rulebook",
         name,
-        "-i",
-        str(inventory),
-        "--vars",
-        str(given),
+        f"--inventory={inventory}",
+        f"--vars={given}",
     ]
     command += ["--print-events"] if print_events else []
     environment = {
@@ -149,10 +126,10 @@ def ended_with(pid: int) -> Iterator[None]:
             os.kill(one, signal.SIGKILL)
 
 
-@contextlib.asynccontextmanager
-async def rulebook(
+@contextlib.contextmanager
+def rulebook(
     directory: Path, clusters: list[dict[str, Any]], *, stub: str | None = None, **common: Any
-) -> AsyncIterator[Rulebook]:
+) -> Iterator[Rulebook]:
     """The collection's rulebook with these clusters, and ``stub`` in the place of its playbook."""
     listed = directory / "clusters.json"
     listed.write_text(json.dumps({**common, "clusters": clusters}))
@@ -160,6 +137,6 @@ async def rulebook(
     if stub:
         (directory / "stub.yml").write_text(stub)
         variables["hosted_cluster_playbook"] = str(directory / "stub.yml")
-    async with prepare(directory, "hosted_cluster", print_events=True, **variables).reported() as found:
+    with prepare(directory, "hosted_cluster", print_events=True, **variables).running() as found:
         yield found
-        assert found.process.returncode is None, "it has to go on for ever"
+        assert found.process.poll() is None, "it has to go on for ever"

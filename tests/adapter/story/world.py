@@ -79,9 +79,9 @@ class StoryWorld(World):
     def rulebook(self) -> Iterator[Path]:
         """Start ansible-rulebook with the adapter's rulebook, and yield its output file when it is ready."""
         started = prepare(self.directory, "adapter", adapter_config=str(self.configuration))
-        with started.running() as process:
-            wait_until(lambda: process.poll() is not None or self._is_ready(), "it is ready", LIMIT)
-            yield started.output
+        with started.running() as running:
+            wait_until(lambda: running.process.poll() is not None or self._is_ready(), "it is ready", LIMIT)
+            yield running.output
 
     def _is_ready(self) -> bool:
         try:

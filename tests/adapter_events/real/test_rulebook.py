@@ -11,7 +11,7 @@ import contextlib
 import json
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import aiohttp
@@ -64,8 +64,8 @@ TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 ROOT = Path(__file__).parents[3]
 
 
-@contextlib.asynccontextmanager
-async def rulebook(directory: Path, url: str) -> AsyncIterator[Rulebook]:
+@contextlib.contextmanager
+def rulebook(directory: Path, url: str) -> Iterator[Rulebook]:
     (directory / "stub.yml").write_text(STUB)
     (directory / "work.py").write_text(WORK)
     listen = url.removeprefix("http://")
@@ -83,7 +83,7 @@ async def rulebook(directory: Path, url: str) -> AsyncIterator[Rulebook]:
         adapter_run_dir=str(directory / "runs"),
         print_events=True,
     )
-    async with prepared.reported() as found:
+    with prepared.running() as found:
         yield found
 
 
@@ -103,7 +103,7 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
 ) -> None:
     async def scenario() -> None:
         url = f"http://127.0.0.1:{free_ports(1)[0]}"
-        async with rulebook(tmp_path, url) as running:
+        with rulebook(tmp_path, url) as running:
             running.hold.touch()
             await post(url, cloud_event("cls-1", traceparent=TRACE), cloud_event("cls-2"))
             begun = time.monotonic()
@@ -155,17 +155,16 @@ def test_a_terminated_rulebook_waits_for_the_run_and_leaves_nothing(
 ) -> None:
     async def scenario() -> None:
         url = f"http://127.0.0.1:{free_ports(1)[0]}"
-        async with rulebook(tmp_path, url) as running:
+        with rulebook(tmp_path, url) as running:
             running.hold.touch()
             await post(url, cloud_event("cls-1"))
             await running.until(lambda lines: len(lines) == 1)
             running.process.send_signal(number)
             # The source accepts no more events.
             await refused(url)
-            assert running.process.returncode is None
+            assert running.process.poll() is None
             running.hold.unlink()
-            async with asyncio.timeout(30):
-                assert await running.process.wait() == 0, running.text
+            assert await asyncio.to_thread(running.process.wait, 30) == 0, running.text
             assert [next(iter(line)) for line in running.lines] == ["begin", "end"]
         assert not list((tmp_path / "runs").iterdir())
 

@@ -62,7 +62,7 @@ class Tenants:
         begun = time.monotonic()
         async with asyncio.timeout(seconds):
             while await asyncio.to_thread(self.merged, number) != expected:
-                assert running.process.returncode is None, running.text
+                assert running.process.poll() is None, running.text
                 await asyncio.sleep(0.05)
         return time.monotonic() - begun
 
@@ -93,7 +93,7 @@ def test_what_a_tenant_changes_is_merged_without_anybody_starting_anything(
     async def scenario(world: Tenants, kubeconfig: Path) -> None:
         api, hosted = world.api, world.clusters[1]["hosted_namespace"]
 
-        async with rulebook(tmp_path, world.clusters, **common(kubeconfig)) as running:
+        with rulebook(tmp_path, world.clusters, **common(kubeconfig)) as running:
             mine = secret(ADDITIONAL, registry_example_com="mine")
             expected = {"quay.io": auth("first"), "registry.example.com": auth("mine")}
             await asyncio.to_thread(api.create, hosted, "secrets", mine)
@@ -131,7 +131,7 @@ def test_an_api_server_that_never_answers_holds_up_nobody_for_long(
         async with Silent() as silent:
             path = write_kubeconfig(tmp_path / "silent", [Cluster("mgmt-1", silent.url, "example-token")])
             world.silence(0, path)
-            async with rulebook(tmp_path, world.clusters, **common(kubeconfig)) as running:
+            with rulebook(tmp_path, world.clusters, **common(kubeconfig)) as running:
                 await asyncio.to_thread(
                     api.create, hosted, "secrets", secret(ADDITIONAL, a_example_com="one")
                 )

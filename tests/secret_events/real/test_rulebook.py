@@ -66,7 +66,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
         async with ApiServer() as server:
             clusters = [hosted(tmp_path, f"cls-{one}", server, f"ns-{one}") for one in range(5)]
             begun = time.monotonic()
-            async with rulebook(tmp_path, clusters, stub=STUB) as running:
+            with rulebook(tmp_path, clusters, stub=STUB) as running:
                 await running.ended(1)
                 started = time.monotonic() - begun
                 first = running.lines[0]
@@ -113,15 +113,14 @@ def test_nothing_is_lost_when_it_is_killed(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with ApiServer() as server:
             clusters = [hosted(tmp_path, f"cls-{one}", server, f"ns-{one}") for one in range(2)]
-            with contextlib.suppress(AssertionError):
-                async with rulebook(tmp_path, clusters, stub=STUB) as running:
-                    await running.ended(1)
-                    # Whether the event was sent or not, no playbook works on it.
-                    server.change("ns-1", "additional-pull-secret")
-                    running.process.kill()
-                    await running.process.wait()
+            with contextlib.suppress(AssertionError), rulebook(tmp_path, clusters, stub=STUB) as running:
+                await running.ended(1)
+                # Whether the event was sent or not, no playbook works on it.
+                server.change("ns-1", "additional-pull-secret")
+                running.process.kill()
+                running.process.wait()
             (tmp_path / "log").unlink()
-            async with rulebook(tmp_path, clusters, stub=STUB) as running:
+            with rulebook(tmp_path, clusters, stub=STUB) as running:
                 # Clusters with a secret and without one.
                 await running.ended(2)
                 begun = [line["begin"] for line in running.lines if "begin" in line]

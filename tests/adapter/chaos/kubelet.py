@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import os
-import signal
 import subprocess
 import threading
 from collections.abc import Iterable
@@ -41,7 +39,6 @@ class Kubelet:
         self.started = 0
         self.trouble: list[str] = []
         self._pods: dict[str, _Pod] = {}
-        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self.directory.mkdir()
@@ -59,16 +56,14 @@ class Kubelet:
             pod.process.wait()
         self._around.stop()
 
-    def running(self) -> list[int]:
-        """The ids of the processes that run."""
-        with self._lock:
-            return [pod.process.pid for pod in self._pods.values() if pod.process.poll() is None]
+    def running(self) -> list[subprocess.Popen[bytes]]:
+        """The processes that run."""
+        return [pod.process for pod in list(self._pods.values()) if pod.process.poll() is None]
 
     def kill(self, number: int) -> None:
         """Kill one of the processes that run, if there is one."""
         if found := self.running():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(found[number % len(found)], signal.SIGKILL)
+            found[number % len(found)].kill()
 
     def _work(self) -> None:
         while not self._stop.wait(0.05):
@@ -124,21 +119,16 @@ class Kubelet:
         self.world.playing.run(job, node="node-1")
         message = self.directory / f"message-{uid}"
         message.write_bytes(b"")
-        with self._lock:
-            self.started += 1
-            self._pods[uid] = _Pod(
-                subprocess.Popen(
-                    self._around.command,
-                    cwd="/proc",
-                    env={**environment, "TERMINATION_MESSAGE_PATH": str(message)},
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                ),
-                message,
-                job,
-                name,
-            )
+        process = subprocess.Popen(
+            self._around.command,
+            cwd="/proc",
+            env={**environment, "TERMINATION_MESSAGE_PATH": str(message)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.started += 1
+        self._pods[uid] = _Pod(process, message, job, name)
 
     def _environment(self, pod: dict[str, Any]) -> dict[str, str] | None:
         """The container's environment; None if a Secret does not exist."""
@@ -177,6 +167,5 @@ class Kubelet:
         self.world.request("DELETE", f"{_PODS}/{name}", {"gracePeriodSeconds": 0}, "application/json")
 
     def _drop(self, uid: str, found: _Pod) -> None:
-        with self._lock:
-            del self._pods[uid]
+        del self._pods[uid]
         found.message.unlink(missing_ok=True)

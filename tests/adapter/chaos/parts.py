@@ -46,6 +46,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     utc_now,
 )
 from tests.adapter.chaos.invariants import left_directories
+from tests.adapter.chaos.watching import Overlaps
 from tests.adapter.world import FAST
 from tests.support.adapter_events.source import SOURCE, cloud_event
 
@@ -155,7 +156,7 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
     arguments = {**FAST, "config": config, "cluster_ids": event["cluster_ids"]}
     try:
         with action._locked(event["run"]) as directory:
-            _look_around(Path(ended), event["cluster_ids"])
+            Path(ended).with_suffix(".begun").touch()
             started = utc_now()
             ran = hyperfleet_adapter.work(
                 validated_by_spec(hyperfleet_adapter.spec(), arguments),
@@ -168,19 +169,6 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
     except PullSecretError:
         # The source had given the run up before it began.
         os._exit(2)
-
-
-def _look_around(ended: Path, clusters: list[str]) -> None:
-    """Write a file if another active run has one of these clusters."""
-    # Write our own file first: if two runs begin at the same time, at least one sees the other.
-    ended.with_suffix(".begun").write_text(json.dumps([os.getpid(), clusters]))
-    for other in ended.parent.glob("*.begun"):
-        if other.stem == ended.stem:
-            continue
-        pid, theirs = json.loads(other.read_text() or "[0, []]")
-        at_work = pid and Path(f"/proc/{pid}").exists() and not other.with_suffix("").exists()
-        if at_work and set(theirs) & set(clusters):
-            ended.with_suffix(".twice").write_text(" ".join(sorted(set(theirs) & set(clusters))))
 
 
 class Parts:
@@ -199,17 +187,20 @@ class Parts:
         # By the name of its file in the ledger.
         self._runs: dict[str, BaseProcess] = {}
         self._sources: list[BaseProcess] = []
+        self._overlaps = Overlaps(self.runs_directory)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, daemon=True)
         _begin_forking()
 
     def __enter__(self) -> Parts:
+        self._overlaps.__enter__()
         self._start()
         self._thread.start()
         return self
 
     def __exit__(self, *_unused: object) -> None:
         self.stop()
+        self._overlaps.__exit__()
 
     # -- what a story does --------------------------------------------------------------------------
 
@@ -265,12 +256,10 @@ class Parts:
 
     def broken(self) -> list[str]:
         """Violations of the source's guarantees, in words."""
-        words = {"early": "a message was acknowledged before its run ended", "twice": "in two runs at once"}
-        return [
-            f"{path.read_text()}: {word}"
-            for kind, word in words.items()
-            for path in self._files.ledger.glob(f"*.{kind}")
-        ]
+        early = "a message was acknowledged before its run ended"
+        found = [f"{path.read_text()}: {early}" for path in self._files.ledger.glob("*.early")]
+        assert self._overlaps.seen, "no run was seen at work"
+        return found + self._overlaps.found
 
     # -- parts --------------------------------------------------------------------------------------
 

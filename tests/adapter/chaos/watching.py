@@ -13,7 +13,7 @@ from pathlib import Path
 
 __all__ = ["Overlaps"]
 
-_LOOK = 0.05
+_LOOK = 0.02
 
 
 class Overlaps:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tests.adapter.chaos.real_parts import Real
 
 _SAME_EVENT = 50
+# A delay of 3 s exceeds the adapter's timeout.
+_FAULTS: list[dict[str, Any]] = [{"status": code} for code in (500, 503, 409)]
+_FAULTS += [{"drop": True}, {"delay": 3.0}, {"delay": 0.3}]
 
 
 @dataclass
@@ -63,10 +66,7 @@ class Story:
             *[self.edit] * 4,
             *[self.label, self.ready, self.requeue_after, self.garbage, self.short_lived],
             *[self.delete] * 2,
-            *[self.kill_run] * 3,
-            *[self.kill_source] * 2,
-            *[self.restart_broker],
-            *[self.kill_pod] * 2,
+            *[self.kill] * 8,
         ]
         if faults:
             kinds += [self.fault] * 6 + [self.sentinel] * 4
@@ -96,8 +96,7 @@ class Story:
         config = self._content()
         cluster_id = self.world.cluster(config, ready=ready)
         self.clusters[cluster_id] = Wanted(config, ready)
-        self.note(f"create {cluster_id}{'' if ready else ' not ready'}")
-        self.publish([cluster_id])
+        self.changed("create" if ready else "create, not ready,", cluster_id)
         return cluster_id
 
     def edit(self) -> None:
@@ -105,22 +104,19 @@ class Story:
             config = self._content()
             self.clusters[cluster_id].config = config
             self.world.edit(cluster_id, config)
-            self.note(f"edit {cluster_id}")
-            self.publish([cluster_id])
+            self.changed("edit", cluster_id)
 
     def label(self) -> None:
         if (cluster_id := self._one(ready=True)) is not None:
             self.world.edit(cluster_id, None, round=str(len(self.did)))
-            self.note(f"label {cluster_id}")
-            self.publish([cluster_id])
+            self.changed("label", cluster_id)
 
     def ready(self) -> None:
         if (cluster_id := self._one(ready=False)) is not None:
             self.world.namespace(f"clusters-{cluster_id}")
             self.world.depend(cluster_id)
             self.clusters[cluster_id].ready = True
-            self.note(f"ready {cluster_id}")
-            self.publish([cluster_id])
+            self.changed("ready", cluster_id)
 
     def delete(self, cluster_id: str | None = None) -> None:
         living = [one for one, wanted in self.clusters.items() if not wanted.deleted]
@@ -129,8 +125,7 @@ class Story:
         if cluster_id is not None:
             self.clusters[cluster_id].deleted = True
             self.world.delete(cluster_id)
-            self.note(f"delete {cluster_id}")
-            self.publish([cluster_id])
+            self.changed("delete", cluster_id)
 
     def short_lived(self) -> None:
         """Create a cluster, and delete it at most 1.5 s later."""
@@ -154,16 +149,7 @@ class Story:
 
     def fault(self) -> None:
         """Let some requests to the HyperFleet API, or sometimes to another service, fail."""
-        kind: dict[str, Any] = self.random.choice(
-            (
-                {"status": 500},
-                {"status": 503},
-                {"status": 409},
-                {"drop": True},
-                {"delay": 3.0},
-                {"delay": 0.3},
-            )
-        )
+        kind: dict[str, Any] = self.random.choice(_FAULTS)
         method, path = self.random.choice(
             (("*", "*"), ("GET", "*/clusters"), ("GET", "*/statuses"), ("PUT", "*/statuses"))
         )
@@ -179,23 +165,24 @@ class Story:
             self.world.manager.faults.add(method="*", code="UNAVAILABLE", times=5)
         self.note(f"{place} {kind} {times} times {method} {path}")
 
-    def kill_run(self) -> None:
-        self.note("kill a run")
-        self.machine.kill_run()
-
-    def kill_source(self) -> None:
-        self.note("kill the rulebook")
-        self.machine.kill_source()
-
-    def restart_broker(self) -> None:
-        self.note("restart the broker")
-        self.machine.restart_broker()
-
-    def kill_pod(self) -> None:
-        self.note("kill a pod")
-        self.kubelet.kill(self.random.randrange(100))
+    def kill(self) -> None:
+        """Kill a run, the rulebook or a pod, or restart the broker."""
+        kinds: list[tuple[str, Callable[[], object]]] = [
+            *[("kill a run", self.machine.kill_run)] * 3,
+            *[("kill the rulebook", self.machine.kill_source)] * 2,
+            ("restart the broker", self.machine.restart_broker),
+            *[("kill a pod", lambda: self.kubelet.kill(self.random.randrange(100)))] * 2,
+        ]
+        what, kill = self.random.choice(kinds)
+        self.note(what)
+        kill()
 
     # -- parts ------------------------------------------------------------------------------------
+
+    def changed(self, what: str, cluster_id: str) -> None:
+        """Note what the user did with a cluster, and publish its event."""
+        self.note(f"{what} {cluster_id}")
+        self.publish([cluster_id])
 
     def publish(self, cluster_ids: list[str]) -> None:
         """Publish an event for each cluster."""

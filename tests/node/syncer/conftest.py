@@ -26,9 +26,9 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
+def fleet(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     """Syncers in a time that jumps."""
-    return Fleet(tmp_path, monkeypatch)
+    return Fleet(cluster, tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import copy
 import json
 import os
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.sys
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import loop, restarts
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
     Intervals,
 )
@@ -36,13 +35,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import NodeStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
 from tests.node.fake_systemd import FakeSystemd, JumpingClock
-from tests.node.syncer.world import document
+from tests.node.syncer.world import Cluster, document
 
 MINUTE = 60.0
 HOUR = 60 * MINUTE
 
-STATUS = "/api/v1/namespaces/kube-system/configmaps/global-pull-secret-status"
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/slot-0"
 # Of steps at one and the same time.
 _MANY = 1000
 
@@ -66,50 +63,24 @@ def picky(node: SyncedNode) -> Callable[[int], str]:
     return lambda _number: "failed" if node.password == "example-bad" else "done"
 
 
-class Server:
-    """The Lease and the ConfigMap. ``refuses``: an error for what is asked, or None."""
+class _Api(PodApi):
+    """Keeps what the nodes report."""
 
-    def __init__(self) -> None:
-        self.refuses: Callable[[str, str], Exception | None] = lambda _method, _path: None
+    def __init__(self, cluster: Cluster, directory: Path) -> None:
+        (directory / "token").write_text(cluster.lab.admin_token)
+        super().__init__(
+            "127.0.0.1", int(cluster.lab.url.rpartition(":")[2]), tls=False, directory=str(directory)
+        )
         self.said: list[tuple[str, str, str]] = []
         """The node, the Secret's version and the state of each report."""
-        self.unanswered = 0
-        self._version = 1
-        self._kept: dict[str, dict[str, Any]] = {
-            path: {"metadata": {"name": path.rpartition("/")[2], "resourceVersion": "1"}}
-            for path in (STATUS, LEASE)
-        }
 
-    def call(
-        self, method: str, path: str, body: Any = None, content_type: str = "", accept: str = ""
-    ) -> dict[str, Any]:
-        error = self.refuses(method, path)
-        if error is not None:
-            raise error
-        kept = self._kept[path]
-        if method == "PUT":
-            if body["metadata"]["resourceVersion"] != kept["metadata"]["resourceVersion"]:
-                raise ApiError(409, "Conflict", "the object has been modified")
-            self._put(path, spec=body["spec"])
-        elif method == "PATCH":
+    def call(self, method: str, path: str, body: Any = None, *args: Any, **types: Any) -> dict[str, Any]:
+        answer = super().call(method, path, body, *args, **types)
+        if method == "PATCH":
             for node, text in body["data"].items():
                 entry = json.loads(text)
                 self.said.append((node, entry["resourceVersion"], entry["state"]))
-            self._put(path, data={**kept.get("data", {}), **body["data"]})
-        return copy.deepcopy(self._kept[path])
-
-    def _put(self, path: str, **content: Any) -> None:
-        self._version += 1
-        metadata = {**self._kept[path]["metadata"], "resourceVersion": str(self._version)}
-        self._kept[path] = {"metadata": metadata, **copy.deepcopy(content)}
-
-    def status(self, node: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._kept[STATUS].get("data", {}).get(node, "{}"))
-        return found
-
-    @property
-    def holder(self) -> str:
-        return str(self._kept[LEASE].get("spec", {}).get("holderIdentity") or "")
+        return answer
 
 
 class _NodesClock(JumpingClock):
@@ -139,7 +110,7 @@ class SyncedNode:
             {
                 "NODE_NAME": name,
                 "SYNCER_API": "http://127.0.0.1:1",
-                "SYNCER_LEASES": "slot-0",
+                "SYNCER_LEASES": ",".join(fleet.cluster.leases),
                 "SYNCER_KUBELET_DIR": str(directory),
                 "SYNCER_HEALTHZ": "",
             }
@@ -148,12 +119,11 @@ class SyncedNode:
 
     def start(self) -> None:
         """A new syncer, which knows nothing of what the one of before did."""
-        settings, clock = self._settings, self._fleet.monotonic
-        server: Any = self._fleet.server
+        settings, api, clock = self._settings, self._fleet.api, self._fleet.monotonic
         pace = Intervals(settings)
-        slots = RestartSlots(server, settings.namespace, settings.leases, self.name, clock=clock)
+        slots = RestartSlots(api, settings.namespace, settings.leases, self.name, clock=clock)
         place = (settings.namespace, settings.status, self.name)
-        status = NodeStatus(server, *place, clock=clock, backoff=pace.status)
+        status = NodeStatus(api, *place, clock=clock, backoff=pace.status)
         node = Node(settings, self._open, self.clock)
         log = JsonLog(os.open(self.path.with_name("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         self._loop = loop.SyncLoop(settings, node, slots, status, log, rest=lambda: None, pace=pace)
@@ -198,7 +168,7 @@ class SyncedNode:
 
     @property
     def status(self) -> dict[str, Any]:
-        return self._fleet.server.status(self.name)
+        return self._fleet.cluster.status(self.name)
 
     @property
     def password(self) -> str:
@@ -214,9 +184,10 @@ class SyncedNode:
 class Fleet:
     """Nodes with one slot."""
 
-    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, cluster: Cluster, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        self.server = Server()
+        self.cluster = cluster
+        self.api = _Api(cluster, directory)
         self.nodes: list[SyncedNode] = []
         self.acting: SyncedNode | None = None
         self._directory = directory

@@ -23,14 +23,14 @@ def test_what_is_passed_over_is_neither_written_nor_said(fleet: Fleet) -> None:
     """Otherwise the status would be late by as many writes as there were changes."""
     node = fleet.node()
     fleet.settle(node, "in-sync", fleet.put(document("example-good")))
-    fleet.server.said.clear()
+    fleet.api.said.clear()
     node.deliver(*secrets(*["example-good"] * 20, start=2))
-    assert fleet.server.said == [("node-1", "21", "in-sync")]
+    assert fleet.api.said == [("node-1", "21", "in-sync")]
     assert node.kubelet.restarts == 1
     node.deliver(*secrets("example-one", "example-two", start=22))
     fleet.settle(node, "in-sync", "23")
     assert (node.password, node.kubelet.restarts) == ("example-two", 2)
-    assert "22" not in {version for _node, version, _state in fleet.server.said}
+    assert "22" not in {version for _node, version, _state in fleet.api.said}
 
 
 def test_what_was_there_last_stays_when_the_secret_goes(fleet: Fleet) -> None:

@@ -6,34 +6,31 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import WireError
-from tests.node.syncer.unit.fleet import HOUR, MINUTE, STATUS, Fleet
+from tests.node.syncer.unit.fleet import HOUR, MINUTE, Fleet
 from tests.node.syncer.world import document
 
 
-def unanswered(fleet: Fleet, error: Exception) -> None:
-    fleet.server.refuses = lambda method, path: error if (method, path) == ("GET", STATUS) else None
+def unanswered(fleet: Fleet, fault: dict[str, Any]) -> None:
+    fleet.cluster.lab.faults.add(method="GET", path="*/configmaps/*", times=None, **fault)
 
 
 def others_failed(fleet: Fleet, version: str, state: str = "failed") -> None:
-    said = json.dumps({"resourceVersion": version, "state": state, "message": "x"})
-    fleet.server.call("PATCH", STATUS, {"data": {"node-9": said}})
+    fleet.cluster.say("node-9", {"resourceVersion": version, "state": state, "message": "x"})
 
 
-ERRORS = [ApiError(503, "", "busy"), ApiError(404, "NotFound", "not there"), WireError("no answer")]
+FAULTS: list[dict[str, Any]] = [{"status": 503}, {"status": 404}, {"drop": True}]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=str)
-def test_who_is_held_stays_so_until_it_is_told(fleet: Fleet, error: Exception) -> None:
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_who_is_held_stays_so_until_it_is_told(fleet: Fleet, fault: dict[str, Any]) -> None:
     node = fleet.node()
     others_failed(fleet, "1")
     fleet.settle(node, "held", fleet.put(document("example-bad")))
-    unanswered(fleet, error)
+    unanswered(fleet, fault)
     fleet.run(12 * HOUR)
     # Neither another version with the same content nor a foreign edit of the file changes that.
     fleet.put(document("example-bad") + b"\n")
@@ -42,31 +39,31 @@ def test_who_is_held_stays_so_until_it_is_told(fleet: Fleet, error: Exception) -
     fleet.run(HOUR)
     assert node.password == "example-bad"
     assert node.kubelet.restarts == 0
-    assert fleet.server.holder == ""
+    assert fleet.cluster.holder() == ""
     others_failed(fleet, "2", "in-sync")
-    fleet.server.refuses = lambda _method, _path: None
+    fleet.cluster.lab.faults.clear()
     fleet.settle(node, "in-sync", "2")
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=str)
-def test_who_has_not_been_told_waits_a_little(fleet: Fleet, error: Exception) -> None:
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_who_has_not_been_told_waits_a_little(fleet: Fleet, fault: dict[str, Any]) -> None:
     node = fleet.node()
-    unanswered(fleet, error)
+    unanswered(fleet, fault)
     began, version = fleet.now, fleet.put(document("example-good"))
     fleet.settle(node, "pending", version)
     assert "state of the other nodes" in node.status["message"]
     fleet.run(20)
-    assert (node.kubelet.restarts, fleet.server.holder) == (0, ""), "it must leave the slot to others"
+    assert (node.kubelet.restarts, fleet.cluster.holder()) == (0, ""), "it must leave the slot to others"
     fleet.settle(node, "in-sync", version)
     assert node.runs[0][0] - began < 1.5 * MINUTE
 
 
 def test_who_has_not_been_told_is_told_meanwhile(fleet: Fleet) -> None:
     node = fleet.node()
-    unanswered(fleet, ERRORS[0])
+    unanswered(fleet, FAULTS[0])
     version = fleet.put(document("example-bad"))
     fleet.run(20)
     others_failed(fleet, version)
-    fleet.server.refuses = lambda _method, _path: None
+    fleet.cluster.lab.faults.clear()
     fleet.settle(node, "held", version)
     assert node.kubelet.restarts == 0

@@ -181,7 +181,7 @@ def test_a_restart_that_cannot_be_made_is_not_said_of_a_secret_that_is_refused(f
     fleet.waiting_node()
     version = fleet.put(b"no JSON")
     fleet.run(6 * HOUR)
-    assert {state for _node, about, state in fleet.server.said if about == version} == {"failed"}
+    assert {state for _node, about, state in fleet.api.said if about == version} == {"failed"}
 
 
 def test_a_roll_back_that_may_not_be_ended_keeps_no_syncer_silent(fleet: Fleet) -> None:

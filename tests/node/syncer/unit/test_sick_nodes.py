@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from tests.node.syncer.unit.fleet import HOUR, LEASE, MINUTE, STATUS, Fleet, SyncedNode
+from tests.node.syncer.unit.fleet import HOUR, MINUTE, Fleet, SyncedNode
 from tests.node.syncer.world import document
 
 # The first restart is for the good Secret, then three for the next one and three for the rollback.
@@ -67,7 +65,7 @@ def test_it_goes_on_at_once_once_there_is_something_else_to_try(fleet: Fleet) ->
     fleet.settle(node, "failed", fleet.put(document("example-new")))
     fleet.run(HOUR)
     runs = len(node.runs)
-    fleet.run(HOUR, lambda: len(node.runs) > runs and fleet.server.holder == "")
+    fleet.run(HOUR, lambda: len(node.runs) > runs and fleet.cluster.holder() == "")
     node.kubelet.on_restart = lambda _number: "done"
     began, version = fleet.now, fleet.put(document("example-better"))
     fleet.settle(node, "in-sync", version)
@@ -83,7 +81,7 @@ def test_kubelet_is_mended(fleet: Fleet, content: str) -> None:
     version = fleet.put(document(content))
     fleet.run(HOUR)
     node.kubelet.on_restart = lambda _number: "done"
-    fleet.run(15 * MINUTE, lambda: node.kubelet.now.active == "active" and fleet.server.holder == "")
+    fleet.run(15 * MINUTE, lambda: node.kubelet.now.active == "active" and fleet.cluster.holder() == "")
     assert node.kubelet.now.active == "active"
     assert node.password == "example-good"
     assert node.status["resourceVersion"] == version
@@ -134,14 +132,14 @@ def test_it_is_tried_less_and_less_often(fleet: Fleet) -> None:
         node.path.touch()
         fleet.run(HOUR)
     # It may be trying right now.
-    fleet.run(HOUR, lambda: "by" in node.status and fleet.server.holder == "")
+    fleet.run(HOUR, lambda: "by" in node.status and fleet.cluster.holder() == "")
     pauses = node.pauses[1:]
     assert min(pauses) >= 150
     assert 24 <= len(pauses) <= 24 * 2 + 6
     assert min(pauses[5:]) >= 1800
     assert max(pauses) <= 3700
     assert node.kubelet.restarts == 1 + 4 * (len(pauses) + 1), "three attempts and the rollback"
-    assert (node.password, node.status["by"], fleet.server.holder) == ("example-good", "node", "")
+    assert (node.password, node.status["by"], fleet.cluster.holder()) == ("example-good", "node", "")
 
 
 def test_the_file_cannot_be_written_when_it_is_tried_again(fleet: Fleet) -> None:
@@ -194,8 +192,7 @@ def test_what_failed_for_what_it_is_stays_held(fleet: Fleet) -> None:
 def test_it_is_not_tried_while_others_fail_with_it(fleet: Fleet) -> None:
     node = unlucky(fleet)
     restarts, version = node.kubelet.restarts, node.status["resourceVersion"]
-    said = json.dumps({"resourceVersion": version, "state": "failed", "message": "x"})
-    fleet.server.call("PATCH", STATUS, {"data": {"node-9": said}})
+    fleet.cluster.say("node-9", {"resourceVersion": version, "state": "failed", "message": "x"})
     fleet.settle(node, "held", version)
     fleet.run(HOUR)
     assert (node.status["state"], node.kubelet.restarts) == ("held", restarts)
@@ -221,9 +218,7 @@ def test_who_cannot_wait_starts_a_new_syncer(fleet: Fleet) -> None:
 def test_the_next_syncer_ends_a_try_that_has_begun(fleet: Fleet) -> None:
     node = unlucky(fleet)
     node.kubelet.on_restart = lambda _number: "done"
-    lease = fleet.server.call("GET", LEASE)
-    taken = {"holderIdentity": "node-9", "leaseDurationSeconds": 600}
-    fleet.server.call("PUT", LEASE, {**lease, "spec": taken})
+    fleet.cluster.hold("node-9", seconds=600)
     fleet.settle(node, "pending", node.status["resourceVersion"])
     assert node.password == "example-new"
     node.start()
@@ -293,6 +288,6 @@ def test_how_a_restart_ended_is_not_said_of_what_was_written_meanwhile(fleet: Fl
     version = fleet.put(document("example-newer"))
     fleet.settle(node, "in-sync", version)
     assert node.kubelet.restarts == restarts + 1
-    states = [state for _node, about, state in fleet.server.said if about == version]
+    states = [state for _node, about, state in fleet.api.said if about == version]
     assert "failed" not in states
     assert states.count("in-sync") == 1

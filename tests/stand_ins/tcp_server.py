@@ -86,8 +86,8 @@ def dripping(begin: bytes, then: bytes) -> Served:
     return serve
 
 
-def forward(front: socket.socket, back: socket.socket, flows: threading.Event | None = None) -> None:
-    """Give each side what the other says, until one ends; nothing while ``flows`` is not set."""
+def forward(front: socket.socket, back: socket.socket) -> None:
+    """Give each side what the other says, until one ends."""
     with selectors.DefaultSelector() as selector:
         selector.register(front, selectors.EVENT_READ, back)
         selector.register(back, selectors.EVENT_READ, front)
@@ -100,6 +100,4 @@ def forward(front: socket.socket, back: socket.socket, flows: threading.Event | 
                     data += source.recv(source.pending())
                 if not data:
                     return
-                if flows is not None:
-                    flows.wait()
                 ready.data.sendall(data)

@@ -149,26 +149,16 @@ class Cluster:
 
 
 class Wire(Server):
-    """The way from a node to the API server at this URL, which can be cut, or go silent."""
+    """The way from a node to the API server at this URL, which can be cut."""
 
     def __init__(self, upstream: str) -> None:
         parts = urlsplit(upstream)
         self._upstream = (str(parts.hostname), int(parts.port or 80))
-        self._flows = threading.Event()
-        self._flows.set()
         super().__init__(self._join)
-
-    def silence(self) -> None:
-        """All connections stay, and nothing comes through any more."""
-        self._flows.clear()
-
-    def close(self) -> None:
-        self._flows.set()
-        super().close()
 
     def _join(self, near: socket.socket) -> None:
         with socket.create_connection(self._upstream) as far:
-            forward(near, far, self._flows)
+            forward(near, far)
 
 
 class NodeUnderTest:
@@ -213,13 +203,6 @@ class NodeUnderTest:
         pace.back = Backoff(0.2, 0.4)
         node = self._node(settings)
         self._syncer = SyncerProgram(settings, JsonLog(handle), node, pace)
-        rest, self.rested = self._syncer.loop._rest, 0
-
-        def counted() -> None:
-            self.rested += 1
-            rest()
-
-        self._syncer.loop._rest = counted
         self._thread = threading.Thread(target=self._run, args=(self._syncer,))
         self._thread.start()
         return self

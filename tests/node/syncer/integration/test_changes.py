@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
+from unittest.mock import Mock
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import program, status
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, blocked, document, eventually
 
@@ -224,7 +226,7 @@ def test_no_secret_yet(cluster: Cluster, new_node: NewNode) -> None:
     assert not node.path.exists()
 
 
-def test_what_somebody_else_writes_is_repaired(cluster: Cluster, new_node: NewNode) -> None:
+def test_a_foreign_write_is_repaired(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))
     node.path.write_text('{"auths":{"foreign.example.com":{"auth":"ZXhhbXBsZTpleGFtcGxl"}}}')
@@ -288,16 +290,18 @@ def test_a_change_does_not_wait_for_a_silent_api_server(
 def test_a_report_that_was_lost_is_repeated(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    rest = Mock()
+    monkeypatch.setattr(PodApi, "rest", rest)
     monkeypatch.setattr(status, "_REWRITE_SECONDS", (0.2, 0.3))
     node = new_node().start()
     version = cluster.put(document())
     cluster.wait("in-sync", version)
     eventually(lambda: node.is_at_rest, "it rests")
-    before = node.rested
+    before = rest.call_count
     cluster.say("node-1", None)
     cluster.wait("in-sync", version)
     assert node.kubelet.restarts == 1
-    eventually(lambda: node.rested > before, "and what is needed for it is let go each time")
+    eventually(lambda: rest.call_count > before, "and what is needed for it is let go each time")
 
 
 def test_the_watch_survives_what_an_api_server_does(cluster: Cluster, new_node: NewNode) -> None:

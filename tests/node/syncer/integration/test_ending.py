@@ -119,7 +119,7 @@ def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> 
     cluster.wait("in-sync", cluster.put(document()))
     # Otherwise the test would wait for the call that releases the slot.
     eventually(lambda: node.is_at_rest, "nothing is under way any more")
-    node.wire.silence()
+    cluster.lab.faults.add(delay=600, times=None)
     assert end(node) < PROMPT
 
 

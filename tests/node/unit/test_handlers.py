@@ -86,7 +86,7 @@ def test_the_module_takes_up_what_the_role_has_left(written: Place) -> None:
     assert written.auths() == OLD["auths"]
 
 
-def test_a_kubelet_that_somebody_has_stopped_is_not_waited_for(written: Place) -> None:
+def test_a_kubelet_that_was_stopped_is_not_waited_for(written: Place) -> None:
     written.systemd.now = written.systemd.now._replace(active="inactive", sub="dead")
     assert restart(written).state == "in-sync"
     assert written.ledger()["pending"] is None

@@ -48,7 +48,7 @@ def test_what_healthz_says(answer: Answering, problem: str) -> None:
     assert answer.asked.startswith(b"GET /healthz HTTP/1.0\r\nHost: 127.0.0.1:")
 
 
-def test_nobody_listens() -> None:
+def test_a_port_without_a_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     assert "cannot be reached" in Healthz(f"http://127.0.0.1:{port}/healthz").problem(Clock())

@@ -148,7 +148,7 @@ def test_a_helper_that_would_lead_past_ours_goes(place: Place) -> None:
     assert read(place) == {"credHelpers": {"ecr.example": "ecr-login"}, "auths": THEIRS}
 
 
-def test_a_member_of_ours_that_somebody_changed_is_theirs(place: Place) -> None:
+def test_a_foreign_change_of_our_member_makes_it_theirs(place: Place) -> None:
     place.sync().apply(load({"credsStore": "ours", **document(quay_io="new")}))
     place.put({**read(place), "credsStore": "theirs"})
     place.sync().apply(config(quay_io="new"))

@@ -71,7 +71,7 @@ def test_absence_is_restored_as_absence(place: Place) -> None:
     assert place.beside() == []
 
 
-def test_an_entry_that_somebody_changed_is_theirs(place: Place) -> None:
+def test_a_foreign_change_of_our_entry_makes_it_theirs(place: Place) -> None:
     place.sync().apply(config(quay_io="a", ghcr_io="b"))
     place.put(document(quay_io="a", ghcr_io="theirs"))
     place.sync().apply(config(quay_io="a"))

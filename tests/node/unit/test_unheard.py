@@ -69,7 +69,7 @@ def test_nothing_is_written_and_nothing_restarted(
     assert place.sync(**options, restart="never").apply(WANTED).state == "in-sync"
 
 
-def test_nobody_is_there(place: Place) -> None:
+def test_no_server_at_the_healthz_url(place: Place) -> None:
     with pytest.raises(HealthzUnreachable, match="cannot be reached: Connection refused"):
         place.sync(healthz="http://127.0.0.1:1/healthz", ready_timeout=60.0).apply(WANTED)
     assert 60 <= place.clock.time - 1000 < 61

@@ -126,7 +126,7 @@ def test_these_nodes_are_not_held(new_node: NewNode, cluster: Cluster, other: di
     cluster.wait("in-sync", version)
 
 
-def test_a_holder_that_died_keeps_nobody_up_for_ever(new_node: NewNode, cluster: Cluster) -> None:
+def test_a_dead_holder_loses_its_slot(new_node: NewNode, cluster: Cluster) -> None:
     cluster.hold("node-9", seconds=1)
     node = new_node().start()
     version = cluster.put(document())

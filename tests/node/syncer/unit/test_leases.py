@@ -258,7 +258,7 @@ def test_a_holder_that_cannot_renew_gives_up_when_others_may_take_it(clock: Cloc
     assert one.renew_at > clock.now, "nor for a lost slot"
 
 
-def test_somebody_else_wrote_into_the_lease_that_is_held(clock: Clock) -> None:
+def test_a_foreign_write_to_a_lease_that_is_held(clock: Clock) -> None:
     """For example a label. The holder is still this node."""
     leases = Leases("slot-0")
     one = slots(leases, "node-1", clock)
@@ -269,7 +269,7 @@ def test_somebody_else_wrote_into_the_lease_that_is_held(clock: Clock) -> None:
     assert not one.renew()
 
 
-def test_a_slot_is_given_back_although_somebody_wrote_into_it(clock: Clock) -> None:
+def test_a_slot_is_released_after_a_foreign_write(clock: Clock) -> None:
     leases = Leases("slot-0")
     one = slots(leases, "node-1", clock)
     assert one.take()
@@ -388,7 +388,7 @@ def test_a_slot_that_is_owed_is_taken_before_any_other(clock: Clock) -> None:
     assert (leases.holders(), one.owed_at) == ([], None)
 
 
-def test_a_slot_that_is_owed_and_gone_keeps_nobody_from_the_others(clock: Clock) -> None:
+def test_a_slot_that_is_owed_and_gone_does_not_block_the_others(clock: Clock) -> None:
     leases = Leases("slot-0", "slot-1")
     one = slots(leases, "node-1", clock)
     assert one.take()

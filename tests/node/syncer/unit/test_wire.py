@@ -108,7 +108,7 @@ def test_a_server_that_drips_is_given_up() -> None:
             answer.read()
 
 
-def test_nobody_listens() -> None:
+def test_a_port_without_a_server() -> None:
     with Scripted(drips) as server:
         pass
     with pytest.raises(WireError, match=r"cannot connect to 127\.0\.0\.1"):

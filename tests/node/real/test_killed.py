@@ -10,7 +10,6 @@ such as a rollback.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +43,8 @@ class RealKubelet(OverDBus, Stepping):
 
     def __init__(self, world: World) -> None:
         super().__init__(Clock())
-        self.before_step: Callable[[], None] = lambda: None
-        self._world = world
+        self.before_step = lambda: None
+        self.started_with = _seen(world, _STARTED_WITH)
         self._waits = False
 
     def restart(self, unit: str, timeout: float) -> str:
@@ -61,12 +60,6 @@ class RealKubelet(OverDBus, Stepping):
             self._waits = False
             self.before_step()
         return super()._signal(*args)
-
-    def start(self) -> str:
-        return self.state(UNIT).invocation
-
-    def started_with(self) -> bytes:
-        return _seen(self._world, _STARTED_WITH).read_bytes()
 
 
 @pytest.mark.parametrize("way", ["module", "syncer"])

@@ -10,6 +10,7 @@ Small, since a process of its own imports it and forks.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import signal
@@ -26,25 +27,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
-    settings_from_environment,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
-from tests.node.fake_systemd import JumpingClock
-from tests.node.unit.support import config, document
+from tests.node.fake_systemd import UNIT, FakeSystemd, JumpingClock
+from tests.node.unit.support import config, document, syncer_settings
 
 OS_CALLS = (
-    "open",
-    "close",
-    "write",
-    "ftruncate",
-    "fchmod",
-    "fchown",
-    "fsync",
-    "replace",
-    "unlink",
-    "setxattr",
-)
+    "open", "close", "write", "ftruncate", "fchmod", "fchown", "fsync", "replace", "unlink", "setxattr",
+)  # fmt: skip
 _MOST = 2000
 
 OLD = {**document(ecr_example="theirs", quay_io="displaced"), "HttpHeaders": {"a": 7}, "credsStore": "x"}
@@ -68,64 +57,53 @@ STORIES: dict[str, tuple[Any, list[DockerConfig | None], DockerConfig | None, st
 
 
 class Stepping(Systemd):
-    """A systemd, and a kubelet that fails on ``bad.example``, and a while later on ``late.example``."""
+    """Calls ``before_step`` before each of its steps; ``started_with`` has what kubelet was started with."""
 
     before_step: Callable[[], None]
-
-    def start(self) -> str:
-        """Which start of kubelet this is: another word after each."""
-        raise NotImplementedError
-
-    def started_with(self) -> bytes:
-        """The file as it was at that; nothing where there was none."""
-        raise NotImplementedError
+    started_with: Path
 
 
-class Kubelet(Stepping):
-    """Outlives the processes that restart it: its state is in a file."""
+class Kubelet(FakeSystemd, Stepping):
+    """Outlives the processes that restart it: its state is in a file.
 
-    def __init__(self, path: Path, config_path: Path) -> None:
+    It fails on ``bad.example``, and on ``late.example`` a while after its start.
+    """
+
+    def __init__(self, directory: Path, path: Path) -> None:
+        super().__init__()
+        self.before_step = lambda: None
+        self.started_with = directory / "started-with"
         self._path = path
-        self._config = config_path
-        self.before_step: Callable[[], None] = lambda: None
-        self._load("done")
+        self._state = directory / "kubelet.json"
+        self.started_with.write_bytes(self._content())
+        self._save()
 
-    def _load(self, job: str) -> str:
-        content = self._config.read_text() if self._config.exists() else ""
-        job = "failed" if "bad.example" in content else job
-        count = self._known["count"] + 1 if self._path.exists() else 1
-        self._save(count=count, content=content, job=job, seen=0)
-        return job
+    def _content(self) -> bytes:
+        return self._path.read_bytes() if self._path.exists() else b""
 
-    def _save(self, **known: Any) -> None:
-        self._path.write_text(json.dumps(known))
+    def _save(self) -> None:
+        self._state.write_text(json.dumps([self.count, self.now, self.later]))
 
-    @property
-    def _known(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._path.read_text())
-        return found
-
-    def start(self) -> str:
-        return str(self._known["count"])
-
-    def started_with(self) -> bytes:
-        return str(self._known["content"]).encode()
+    def _load(self) -> None:
+        self.count, now, later = json.loads(self._state.read_text())
+        self.now, self.later = UnitState(*now), [UnitState(*state) for state in later]
 
     def state(self, unit: str) -> UnitState:
-        known = self._known
-        active, sub = ("active", "running") if known["job"] == "done" else ("failed", "failed")
-        if "late.example" in known["content"]:
-            self._save(**{**known, "seen": known["seen"] + 1})
-            if known["seen"] >= _SEEN_UP:
-                active, sub = "activating", "auto-restart"
-        return UnitState("loaded", active, sub, "success", f"{known['count']:032x}", 0, True, "notify")
-
-    def reset_failed(self, unit: str) -> None:
-        pass
+        self._load()
+        found = super().state(unit)
+        self._save()
+        return found
 
     def restart(self, unit: str, timeout: float) -> str:
         self.before_step()
-        job = self._load("done")
+        self._load()
+        content = self._content()
+        self.started_with.write_bytes(content)
+        self.script = ["failed" if b"bad.example" in content else "done"]
+        job = super().restart(unit, timeout)
+        dead = self.now._replace(active="activating", sub="auto-restart")
+        self.later = [*[self.now] * _SEEN_UP, dead] if b"late.example" in content else []
+        self._save()
         self.before_step()
         return job
 
@@ -194,15 +172,9 @@ class Story:
     def _by_the_syncer(self, desired: DockerConfig | None) -> str:
         """The write, and in the slot the restart; no backup is kept."""
         assert desired is not None, "it never takes out what it wrote"
-        environ = {
-            "NODE_NAME": "node-1",
-            "SYNCER_API": "http://127.0.0.1:1",
-            "SYNCER_LEASES": "restart-0",
-            "SYNCER_KUBELET_DIR": str(self.path.parent),
-            "SYNCER_HEALTHZ": "",
-            "SYNCER_HEALTH_WINDOW": str(self._options.get("window", 12)),
-        }
-        node = Node(settings_from_environment(environ), lambda: self.kubelet, self._clock)
+        window = str(self._options.get("window", 12))
+        settings = syncer_settings(self.path.parent, SYNCER_HEALTH_WINDOW=window)
+        node = Node(settings, lambda: self.kubelet, self._clock)
         written = node.write(desired.canonical())
         ended = node.restart(lambda: False) if written.restart else written
         # What failed before is only written to be taken back.
@@ -227,20 +199,16 @@ class Story:
             except BaseException as error:  # noqa: BLE001 - pytest must not go on in the child
                 print(f"step {step}: {error!r}", file=sys.stderr, flush=True)
                 os._exit(1)
-        _pid, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status):
-            assert os.WTERMSIG(status) == signal.SIGKILL
-            return True
-        assert os.WEXITSTATUS(status) == 0
-        return False
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code in (0, -signal.SIGKILL)
+        return code != 0
 
     def _kill_at(self, step: int) -> None:
         """Only in the child."""
-        left = [step]
+        steps, write = itertools.count(1), os.write
 
         def before_step() -> None:
-            left[0] -= 1
-            if not left[0]:
+            if next(steps) == step:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         def counted(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -250,15 +218,12 @@ class Story:
 
             return counting
 
-        write = os.write
-
-        def write_in_parts(handle: int, data: Any) -> int:
-            # The disk takes as much of a write as it likes.
-            before_step()
+        def write_a_part(handle: int, data: Any) -> int:
+            """The disk takes as much of a write as it likes."""
             return write(handle, data[: max(1, len(data) // 2)])
 
         for name in OS_CALLS:
-            setattr(os, name, write_in_parts if name == "write" else counted(getattr(os, name)))
+            setattr(os, name, counted(write_a_part if name == "write" else getattr(os, name)))
         fcntl.flock = counted(fcntl.flock)
         self.kubelet.before_step = before_step
 
@@ -269,7 +234,7 @@ def kill(directory: Path, way: str, name: str) -> int:
     path = directory / "node" / "config.json"
     path.parent.mkdir()
     clock = JumpingClock()
-    story = Story(way, path, lambda: Kubelet(directory / "kubelet.json", path), clock, old, earlier)
+    story = Story(way, path, lambda: Kubelet(directory, path), clock, old, earlier)
     return kill_at_every_step(story, desired, state)
 
 
@@ -300,13 +265,13 @@ def kill_at_every_step(story: Story, desired: DockerConfig | None, state: str) -
                 break
         assert ended == state, f"after step {step}"
         assert story.content() == after, f"after step {step}"
-        assert story.kubelet.started_with() == (after or b""), f"kubelet after step {step}"
+        assert story.kubelet.started_with.read_bytes() == (after or b""), f"kubelet after step {step}"
         assert story.beside() == beside, f"after step {step}"
         ledger = story.path.parent / "config.json.hyperfleet"
         assert not ledger.exists() or json.loads(ledger.read_bytes())["pending"] is None
-        start = story.kubelet.start()
+        start = story.kubelet.state(UNIT).invocation
         assert story.run(desired) == state
-        assert story.kubelet.start() == start, f"restarted for nothing after step {step}"
+        assert story.kubelet.state(UNIT).invocation == start, f"restarted for nothing after step {step}"
     raise AssertionError("the work has no end")
 
 

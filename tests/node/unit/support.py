@@ -19,6 +19,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.sys
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    SyncerSettings,
+    settings_from_environment,
+)
 from tests.node.fake_systemd import UNIT, FakeSystemd, JumpingClock
 from tests.stand_ins.tcp_server import Server
 
@@ -35,6 +39,14 @@ def document(**registries: str) -> dict[str, Any]:
 
 def config(**registries: str) -> DockerConfig:
     return load(document(**registries), allow_empty=True)
+
+
+def syncer_settings(directory: Path, **environ: str) -> SyncerSettings:
+    """Settings of a syncer whose kubelet has this directory, with these variables as well."""
+    least = {"NODE_NAME": "node-1", "SYNCER_API": "http://127.0.0.1:1", "SYNCER_LEASES": "restart-0"}
+    return settings_from_environment(
+        {**least, "SYNCER_KUBELET_DIR": str(directory), "SYNCER_HEALTHZ": "", **environ}
+    )
 
 
 def refusal(name: str, detail: str = "") -> Callable[[], str]:

@@ -29,13 +29,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import JsonLog
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
-    settings_from_environment,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import NodeStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
 from tests.node.fake_systemd import FakeSystemd, JumpingClock
 from tests.node.syncer.world import Cluster, document
+from tests.node.unit.support import syncer_settings
 
 MINUTE = 60.0
 HOUR = 60 * MINUTE
@@ -106,15 +104,8 @@ class SyncedNode:
         self.clock = _NodesClock(fleet)
         self.runs: list[tuple[float, float]] = []
         self._fleet = fleet
-        self._settings = settings_from_environment(
-            {
-                "NODE_NAME": name,
-                "SYNCER_API": "http://127.0.0.1:1",
-                "SYNCER_LEASES": ",".join(fleet.cluster.leases),
-                "SYNCER_KUBELET_DIR": str(directory),
-                "SYNCER_HEALTHZ": "",
-            }
-        )
+        leases = ",".join(fleet.cluster.leases)
+        self._settings = syncer_settings(directory, NODE_NAME=name, SYNCER_LEASES=leases)
         self.start()
 
     def start(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import ssl
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,13 +19,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     ClusterResult,
 )
 from tests.lab.session import KubernetesEnv
-from tests.stand_ins.client import ask
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.playing import Playing
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.world import Working
 from tests.support.docker_configs import docker_config, held
+from tests.support.kubernetes.world import Admin
 
 NAMESPACE = "hyperfleet-system"
 PROJECT = "customer-prod-12345"
@@ -61,7 +60,8 @@ class World:
     ) -> None:
         self.hyperfleet = hyperfleet
         self.server = server
-        self._ca = ssl.create_default_context(cafile=server.ca_file) if server.ca_file else None
+        self.admin = Admin(server)
+        self.request = self.admin.request
         self.manager = manager
         self.directory = directory
         self.prefix = prefix
@@ -134,8 +134,7 @@ class World:
         assert self.api("DELETE", f"/clusters/{cluster_id}")[0] == 202
 
     def namespace(self, name: str) -> None:
-        assert self.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
-        self.namespaces.append(name)
+        self.namespaces.append(self.admin.namespace(name))
 
     # -- a run ------------------------------------------------------------------------------------
 
@@ -218,18 +217,15 @@ class World:
         return str(found["Available"])
 
     def jobs(self) -> list[str]:
-        items = self.request("GET", f"/apis/batch/v1/namespaces/{self.home}/jobs", None, "")[1]["items"]
-        return sorted(item["metadata"]["name"] for item in items)
+        return self.admin.names(self.home, "jobs")
 
     def data_secrets(self) -> list[str]:
-        items = self.request("GET", f"/api/v1/namespaces/{self.home}/secrets", None, "")[1]["items"]
-        return sorted(i["metadata"]["name"] for i in items if i["metadata"]["name"].startswith("cluster-"))
+        return [name for name in self.admin.names(self.home, "secrets") if name.startswith("cluster-")]
 
     def placed(self, cluster_id: str) -> Any:
         """The content of the management cluster's Secret, or None."""
-        path = f"/api/v1/namespaces/clusters-{cluster_id}/secrets/{cluster_id}-pull-secret"
-        status, found = self.request("GET", path, None, "")
-        return held(found) if status == 200 else None
+        found = self.admin.secret(f"clusters-{cluster_id}", f"{cluster_id}-pull-secret")
+        return held(found) if found else None
 
     def payloads(self, cluster_id: str) -> list[bytes]:
         """The versions in Secret Manager, oldest first."""
@@ -264,10 +260,6 @@ class World:
     def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Send a request to the HyperFleet API that meets no fault and is not recorded."""
         return self.hyperfleet.ask(method, path, body)
-
-    def request(self, method: str, path: str, body: Any = None, content: str = "") -> tuple[int, Any]:
-        """Send a request to Kubernetes as its admin."""
-        return ask(self.server.url, method, path, body, token=self.server.token, content=content, ca=self._ca)
 
     def reports(self, cluster_id: str) -> list[int]:
         """The HTTP statuses of the answers to the adapter's reports on a cluster, in order."""

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectories
 from tests.adapter.chaos.story import Story
 from tests.adapter.chaos.world import ChaosWorld
-from tests.adapter.world import PROJECT
+from tests.adapter.world import NAMESPACE, PROJECT
 
 _KEPT_JOBS = 2
 
@@ -61,7 +61,7 @@ def _left(world: ChaosWorld, story: Story) -> Iterator[str]:
         yield f"secret {name} is left"
     living = {one for one, wanted in story.clusters.items() if wanted.ready and not wanted.deleted}
     jobs: dict[str, list[str]] = {}
-    for job in world.listed("/apis/batch/v1", "jobs"):
+    for job in world.admin.items(NAMESPACE, "jobs"):
         name = job["metadata"]["name"]
         jobs.setdefault(job["metadata"]["labels"]["cluster-id"], []).append(name)
         if not any(one["type"] in ("Complete", "Failed") for one in job["status"].get("conditions") or ()):

@@ -75,7 +75,7 @@ class Kubelet:
 
     def _round(self) -> None:
         world = self.world
-        pods = {pod["metadata"]["uid"]: pod for pod in world.listed("/api/v1", "pods")}
+        pods = {pod["metadata"]["uid"]: pod for pod in world.admin.items(NAMESPACE, "pods")}
         for uid, found in list(self._pods.items()):
             pod = pods.get(uid)
             if pod is None or pod["metadata"].get("deletionTimestamp"):
@@ -86,7 +86,7 @@ class Kubelet:
             # It has no process.
             if pod["metadata"].get("deletionTimestamp") and pod["metadata"]["uid"] not in self._pods:
                 self._forget(pod["metadata"]["name"])
-        jobs = world.listed("/apis/batch/v1", "jobs")
+        jobs = world.admin.items(NAMESPACE, "jobs")
         self._collect(pods.values(), {job["metadata"]["uid"]: job for job in jobs})
         for job in jobs:
             ended = any(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.adapter.world import NAMESPACE, World
+from tests.adapter.world import World
 from tests.lab.session import STAND_IN, KubernetesEnv
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
@@ -37,10 +37,6 @@ class ChaosWorld(World):
     def config(self, **spec: Any) -> Path:
         """Write the adapter's configuration, with an API timeout below the injected delay of 3 s."""
         return super().config(**{"hyperfleetAPI": {"url": self.hyperfleet.url, "timeout": "2s"}, **spec})
-
-    def listed(self, base: str, kind: str) -> list[dict[str, Any]]:
-        """The objects of a kind in the adapter's namespace."""
-        return list(self.request("GET", f"{base}/namespaces/{NAMESPACE}/{kind}", None, "")[1]["items"])
 
     def unfinished(self) -> list[str]:
         """The clusters that are not Reconciled: the sentinel publishes them again."""

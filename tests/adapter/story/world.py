@@ -57,12 +57,12 @@ class StoryWorld(World):
         state = lab.hosted
         server = KubernetesEnv(REAL, state.url, state.token, state.viewer_token, state.ca_file)
         super().__init__(stand_ins[0], server, stand_ins[1], directory)
-        self.lab, self.admin, self.sentinel = lab, lab.api, sentinel
+        self.lab, self.sentinel = lab, sentinel
         self.ansible = Ansible(directory / "ansible")
         self.port = free_ports(1)[0]
         # The adapter uses the documented service account.
         account = f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/pullsecret-adapter/token"
-        token = self.admin.create(account, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
+        token = self.lab.api.create(account, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
         server.kubeconfig(self.kubeconfig, token=token)
         self.configuration = self.config(
             jobTemplate=template, broker=broker, metrics={"port": self.port, "address": "127.0.0.1"}
@@ -125,8 +125,8 @@ class StoryWorld(World):
 
     def remove_place(self) -> None:
         """Delete the management namespace with its content."""
-        self.admin.delete(f"/api/v1/namespaces/{PLACE}")
-        wait_until(lambda: self.admin.find(f"/api/v1/namespaces/{PLACE}") is None, "it is gone")
+        self.lab.api.delete(f"/api/v1/namespaces/{PLACE}")
+        wait_until(lambda: self.lab.api.find(f"/api/v1/namespaces/{PLACE}") is None, "it is gone")
 
     # -- what there is --------------------------------------------------------------------------
 
@@ -145,21 +145,21 @@ class StoryWorld(World):
                 ("secrets", f"/api/v1/namespaces/{SYSTEM}/secrets"),
                 ("secrets", f"/api/v1/namespaces/{PLACE}/secrets"),
             )
-            for item in self.admin.items(path, **labelled)
+            for item in self.lab.api.items(path, **labelled)
         ]
         return sorted(found + ([STORED] if self.manager.store.find(PROJECT, STORED) else []))
 
     def everything(self) -> str:
         """The adapter's Jobs, their pods with logs, and the adapter's status, as JSON."""
-        jobs = self.admin.items(f"/apis/batch/v1/namespaces/{SYSTEM}/jobs")
-        pods = self.admin.items(f"/api/v1/namespaces/{SYSTEM}/pods")
-        logs = [self.admin.log(SYSTEM, pod["metadata"]["name"]) for pod in pods]
+        jobs = self.lab.api.items(f"/apis/batch/v1/namespaces/{SYSTEM}/jobs")
+        pods = self.lab.api.items(f"/api/v1/namespaces/{SYSTEM}/pods")
+        logs = [self.lab.api.log(SYSTEM, pod["metadata"]["name"]) for pod in pods]
         return json.dumps([jobs, pods, logs, self.status(CLUSTER)])
 
     def job_log(self, job: str) -> list[Object]:
         """The log of the Job's pod, read from its kubelet."""
-        pods = self.admin.items(f"/api/v1/namespaces/{SYSTEM}/pods", labelSelector=f"job-name={job}")
-        text = self.admin.log(SYSTEM, pods[0]["metadata"]["name"])
+        pods = self.lab.api.items(f"/api/v1/namespaces/{SYSTEM}/pods", labelSelector=f"job-name={job}")
+        text = self.lab.api.log(SYSTEM, pods[0]["metadata"]["name"])
         return [json.loads(line) for line in text.splitlines()]
 
 

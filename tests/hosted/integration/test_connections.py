@@ -130,7 +130,7 @@ def test_two_contexts_of_one_kubeconfig(wanted: World, tmp_path: Path) -> None:
 
 
 def test_secrets_that_are_named_need_no_hosted_control_plane(wanted: World) -> None:
-    wanted.management.request("DELETE", f"{wanted.planes}/{wanted.id}")
+    wanted.management.request("DELETE", wanted.plane)
     assert wanted.run()["kind"] == "not_found"
     result = wanted.run(
         control_plane_namespace=None,

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tests.hosted.integration.test_edges import deployed
-from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, World, path
+from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, World
 from tests.support.docker_configs import docker_config, encoded
-from tests.support.kubernetes.world import Api
+from tests.support.kubernetes.world import Api, path
 
 _HOLD = ["example.com/hold"]
 _MERGE = "application/merge-patch+json"
@@ -43,7 +43,7 @@ def test_a_hosted_control_plane_that_is_being_deleted_is_left_alone(
     options: dict[str, Any] = (
         {"hosted_kubeconfig": str(world.hosted.kubeconfig(tmp_path / "hosted"))} if direct else {}
     )
-    with being_deleted(world.management, f"{world.planes}/{world.id}"):
+    with being_deleted(world.management, world.plane):
         world.reset()
         result = world.run(state=state, **options)
         assert (result.get("failed"), result["changed"], result["actions"]) == (None, False, [])
@@ -120,7 +120,7 @@ def test_absent_needs_no_original(world: World, document: str | None) -> None:
 
 def test_absent_where_nothing_is_known_of_the_original(world: World) -> None:
     deployed(world)
-    world.management.request("DELETE", f"{world.planes}/{world.id}")
+    world.management.request("DELETE", world.plane)
     document = json.dumps(docker_config(registry_example_com="tenant"))
     world.merge("secrets", GLOBAL, {"data": {".dockerconfigjson": encoded(document)}})
     result = world.run(

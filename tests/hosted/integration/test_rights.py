@@ -10,9 +10,10 @@ import time
 
 import pytest
 
-from tests.hosted.integration.world import ADDITIONAL, GLOBAL, STATUS, SYNCER, World, path
+from tests.hosted.integration.world import ADDITIONAL, GLOBAL, STATUS, SYNCER, World
 from tests.support.docker_configs import docker_config
 from tests.support.kubernetes.running import SERVERS
+from tests.support.kubernetes.world import path
 
 MERGE = "application/merge-patch+json"
 

@@ -17,7 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
     owned_objects,
 )
 from tests.hosted.integration.test_edges import annotation, deployed
-from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World, path
+from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World
 from tests.support.docker_configs import TYPE, docker_config, encoded
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import Api
@@ -59,7 +59,7 @@ def test_a_control_plane_can_only_name_its_own_secrets(world: World, other: Worl
     part, dummy, name = field.partition(".")
     theirs = {"spec.pullSecret": "pull-secret", "status.kubeConfig": "admin-kubeconfig"}[field]
     patch = {part: {name: {"name": f"../../{other.control_plane}/secrets/{theirs}"}}}
-    at = f"{world.planes}/{world.id}"
+    at = world.plane
     assert world.management.request("PATCH", at, patch, "application/merge-patch+json")[0] == 200
     hostile = run_both(world, other)[0]
     assert hostile["kind"] == "configuration", hostile
@@ -77,7 +77,7 @@ def test_a_page_of_huge_objects_is_not_held(
             "metadata": {"name": f"theirs-{number}", "annotations": {"example.com/a": "x" * 250_000}},
             "spec": {},
         }
-        world.hosted.post(path(world.namespace, "leases"), body)
+        world.hosted.create(world.namespace, "leases", body)
     hostile, dummy = run_both(world, other)
     assert hostile["failed"]
     assert "the answer has more than 1 MiB" in hostile["msg"]
@@ -145,12 +145,11 @@ def test_leases_of_our_names_are_taken_away_or_refused(world: World) -> None:
     labels = world.get("leases", f"{SYNCER}-restart-0")["metadata"]["labels"]
     for number in (7, 9999):
         body = {"metadata": {"name": f"{SYNCER}-restart-{number}", "labels": labels}, "spec": {}}
-        world.hosted.post(path(world.namespace, "leases"), body)
+        world.hosted.create(world.namespace, "leases", body)
     assert world.run()["actions"] == ["deleted leases"]
     assert world.leases() == [f"{SYNCER}-restart-0"]
-    world.hosted.post(
-        path(world.namespace, "leases"), {**body, "metadata": {"name": body["metadata"]["name"]}}
-    )
+    unlabelled = {**body, "metadata": {"name": body["metadata"]["name"]}}
+    world.hosted.create(world.namespace, "leases", unlabelled)
     assert world.run()["kind"] == "ownership"
 
 

@@ -12,21 +12,14 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.stand_ins.kubeconfig import kubeconfig_of
-from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
+from tests.stand_ins.kubernetes.hypershift import hosted_control_plane, serve_hosted_control_planes
 from tests.support.docker_configs import KEY, TYPE, docker_config, encoded, held
 from tests.support.kubernetes.running import run_task
-from tests.support.kubernetes.world import Api
+from tests.support.kubernetes.world import Api, path
 
 ADDITIONAL, GLOBAL = "additional-pull-secret", "global-pull-secret"
 SYNCER, STATUS = "global-pull-secret-syncer", "global-pull-secret-status"
 IMAGE = "registry.example.com/hyperfleet/syncer:1"
-_RBAC = "/apis/rbac.authorization.k8s.io/v1"
-_BASES = {
-    "daemonsets": "/apis/apps/v1",
-    "roles": _RBAC,
-    "rolebindings": _RBAC,
-    "leases": "/apis/coordination.k8s.io/v1",
-}
 # Kind -> name of what a deployed syncer consists of, besides its Leases.
 OURS = {
     "serviceaccounts": SYNCER,
@@ -36,10 +29,6 @@ OURS = {
     "secrets": GLOBAL,
     "daemonsets": SYNCER,
 }
-
-
-def path(namespace: str, kind: str, name: str = "") -> str:
-    return f"{_BASES.get(kind, '/api/v1')}/namespaces/{namespace}/{kind}" + (f"/{name}" if name else "")
 
 
 class World:
@@ -55,15 +44,15 @@ class World:
         serve_hosted_control_planes(lambda method, at, body: management.request(method, at, body)[0])
         self.kubeconfig = kubeconfig_of(hosted.cluster("hosted"))
         self.put_kubeconfig(self.kubeconfig)
-        self.planes = f"{BASE}/namespaces/{self.control_plane}/hostedcontrolplanes"
-        management.post(self.planes, hosted_control_plane(self.id))
+        self.plane = path(self.control_plane, "hostedcontrolplanes", self.id)
+        management.create(self.control_plane, "hostedcontrolplanes", hosted_control_plane(self.id))
         self.original(docker_config(cloud_openshift_com="cloud", quay_io="original"))
 
     def close(self) -> None:
         for node in self.nodes:
             self.hosted.request("DELETE", f"/api/v1/nodes/{node}")
         self.hosted.request("DELETE", f"/api/v1/namespaces/{self.namespace}")
-        self.management.request("DELETE", f"{self.planes}/{self.id}")
+        self.management.request("DELETE", self.plane)
         self.management.request("DELETE", f"/api/v1/namespaces/{self.control_plane}")
 
     def put_kubeconfig(self, document: Any) -> None:
@@ -105,18 +94,13 @@ class World:
         return target
 
     def get(self, kind: str, name: str) -> Any:
-        status, body = self.hosted.request("GET", path(self.namespace, kind, name))
-        return body if status == 200 else None
+        return self.hosted.get(self.namespace, kind, name)
 
     def merge(self, kind: str, name: str, patch: Any) -> Any:
-        at = path(self.namespace, kind, name)
-        status, body = self.hosted.request("PATCH", at, patch, "application/merge-patch+json")
-        assert status == 200, body
-        return body
+        return self.hosted.merge(self.namespace, kind, name, patch)
 
     def delete(self, kind: str, name: str) -> None:
-        status, body = self.hosted.request("DELETE", path(self.namespace, kind, name))
-        assert status == 200, body
+        self.hosted.delete(self.namespace, kind, name)
 
     def there(self) -> set[str]:
         """Which of ours are there, by kind."""
@@ -124,8 +108,7 @@ class World:
         return found | ({"leases"} if self.leases() else set())
 
     def leases(self) -> list[str]:
-        dummy, body = self.hosted.request("GET", path(self.namespace, "leases"))
-        return [item["metadata"]["name"] for item in body["items"]]
+        return self.hosted.names(self.namespace, "leases")
 
     def held(self) -> dict[str, str]:
         """Registry -> password of what the global secret holds."""

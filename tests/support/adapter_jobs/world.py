@@ -147,21 +147,15 @@ class World:
         return self.jobs.remove(cluster_id, Deadline(20))
 
     def job_names(self) -> list[str]:
-        return sorted(job["metadata"]["name"] for job in self.all("/apis/batch/v1", "jobs"))
+        return self.api.names(self.namespace, "jobs")
 
     def secrets(self) -> dict[str, Any]:
         """The Secrets with data for Jobs, by name."""
-        found = self.all("/api/v1", "secrets")
-        kind = "pull-secret-data"
         return {
             item["metadata"]["name"]: item
-            for item in found
-            if (item["metadata"].get("labels") or {}).get("resource-type") == kind
+            for item in self.api.items(self.namespace, "secrets")
+            if (item["metadata"].get("labels") or {}).get("resource-type") == "pull-secret-data"
         }
-
-    def all(self, base: str, kind: str) -> list[Any]:
-        _code, found = self.api.request("GET", f"{base}/namespaces/{self.namespace}/{kind}")
-        return list(found["items"])
 
     def requests(self) -> list[str]:
         """Verb and kind of each recorded call."""

@@ -20,11 +20,13 @@ from typing import Any
 import urllib3
 
 from tests.lab.session import REAL, KubernetesEnv
+from tests.lab.supervisor import wait_until
 from tests.stand_ins.client import ask
 from tests.stand_ins.http_server import Answer, Request, Response, Server
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.api import failure
 from tests.stand_ins.kubernetes.faults import Call, Fault
+from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.kubernetes.routing import route
 from tests.stand_ins.kubernetes.status import ApiError
 from tests.stand_ins.rules import CallLog, RuleTable
@@ -43,19 +45,89 @@ class _Hook(Fault):
     act: Callable[[], Any]
 
 
-class Api:
+def path(namespace: str, kind: str, name: str = "") -> str:
+    """Where an object is, or the list of its kind; ``kind`` is a plural."""
+    return f"/{RESOURCES[kind].base}/namespaces/{namespace}/{kind}" + (f"/{name}" if name else "")
+
+
+class Admin:
+    """Requests to an API server as its admin."""
+
+    def __init__(self, env: KubernetesEnv) -> None:
+        self.token = env.token
+        self._upstream = env.url
+        self._tls = ssl.create_default_context(cafile=env.ca_file) if env.ca_file else None
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content: str = "",
+        token: str | None = None,
+    ) -> tuple[int, Any]:
+        """Any request: status and decoded body."""
+        to = self._upstream, method, path, body
+        return ask(*to, token=token or self.token, content=content, ca=self._tls)
+
+    def new_name(self, prefix: str = "t") -> str:
+        """A name that no other test has used on this server."""
+        return f"{prefix}-{_run}-{next(_numbers)}"
+
+    def namespace(self, name: str | None = None) -> str:
+        """Make a namespace."""
+        name = name or self.new_name("ns")
+        self.post("/api/v1/namespaces", {"metadata": {"name": name}})
+        return name
+
+    def create(self, namespace: str, kind: str, body: dict[str, Any]) -> Any:
+        return self.post(path(namespace, kind), body)
+
+    def secret(self, namespace: str, name: str) -> Any:
+        """The secret, or None."""
+        return self.get(namespace, "secrets", name)
+
+    def get(self, namespace: str, kind: str, name: str) -> Any:
+        """The object, or None."""
+        status, body = self.request("GET", path(namespace, kind, name))
+        return body if status == 200 else None
+
+    def items(self, namespace: str, kind: str) -> list[Any]:
+        """All objects of a kind."""
+        return list(self._done("GET", path(namespace, kind))["items"])
+
+    def names(self, namespace: str, kind: str) -> list[str]:
+        return sorted(item["metadata"]["name"] for item in self.items(namespace, kind))
+
+    def merge(self, namespace: str, kind: str, name: str, patch: dict[str, Any]) -> Any:
+        """A merge patch, as another writer would make it."""
+        return self._done("PATCH", path(namespace, kind, name), patch)
+
+    def delete(self, namespace: str, kind: str, name: str) -> None:
+        self._done("DELETE", path(namespace, kind, name))
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        """Create anything."""
+        return self._done("POST", path, body)
+
+    def _done(self, method: str, path: str, body: Any = None) -> Any:
+        status, answer = self.request(method, path, body)
+        assert status < 300, (method, path, status, answer)
+        return answer
+
+
+class Api(Admin):
     """An API server; ``url`` leads through a proxy, the methods talk to the server itself as its admin.
 
     The proxy counts ``calls``, injects ``faults`` and runs hooks, whichever server it is.
     """
 
     def __init__(self, env: KubernetesEnv) -> None:
-        self.token, self.viewer_token = env.token, env.viewer_token
+        super().__init__(env)
+        self.viewer_token = env.viewer_token
         self.real = env.kind == REAL
         self.faults, self._hooks = RuleTable(Fault), RuleTable(_Hook)
         self.calls = CallLog[Call]("verb", "path")
-        self._upstream = env.url
-        self._tls = ssl.create_default_context(cafile=env.ca_file) if env.ca_file else None
         self._pool = urllib3.PoolManager(maxsize=64, ssl_context=self._tls, retries=False, timeout=30)
         self._server = Server(lambda request: asyncio.to_thread(self._answer, request))
         self.url = self._server.url
@@ -126,57 +198,9 @@ class Api:
             if call.verb in MUTATING and "dryRun" not in call.query
         ]
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        content: str = "",
-        token: str | None = None,
-    ) -> tuple[int, Any]:
-        """Any request, past the proxy."""
-        to = self._upstream, method, path, body
-        return ask(*to, token=token or self.token, content=content, ca=self._tls)
-
-    def new_name(self, prefix: str = "t") -> str:
-        """A name that no other test has used on this server."""
-        return f"{prefix}-{_run}-{next(_numbers)}"
-
-    def namespace(self, name: str | None = None) -> str:
-        """Make a namespace."""
-        name = name or self.new_name("ns")
-        self._done("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-        return name
-
-    def create(self, namespace: str, kind: str, body: dict[str, Any]) -> Any:
-        return self._done("POST", f"/api/v1/namespaces/{namespace}/{kind}", body)
-
-    def secret(self, namespace: str, name: str) -> Any:
-        """The secret, or None."""
-        return self.get(namespace, "secrets", name)
-
-    def get(self, namespace: str, kind: str, name: str) -> Any:
-        status, body = self.request("GET", f"/api/v1/namespaces/{namespace}/{kind}/{name}")
-        return body if status == 200 else None
-
-    def merge(self, namespace: str, kind: str, name: str, patch: dict[str, Any]) -> Any:
-        """A merge patch, as another writer would make it."""
-        path = f"/api/v1/namespaces/{namespace}/{kind}/{name}"
-        return self._done("PATCH", path, patch)
-
-    def delete(self, namespace: str, kind: str, name: str) -> None:
-        self._done("DELETE", f"/api/v1/namespaces/{namespace}/{kind}/{name}")
-
-    def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Create anything."""
-        return self._done("POST", path, body)
-
     def wait_allowed(self, token: str, path: str) -> None:
         """RBAC changes reach the authorizer a moment after they were made."""
-        deadline = time.monotonic() + 30
-        while self.request("GET", path, token=token)[0] == 403:
-            assert time.monotonic() < deadline, f"still not allowed: GET {path}"
-            time.sleep(0.05)
+        wait_until(lambda: self.request("GET", path, token=token)[0] != 403, f"GET {path} is allowed", 30)
 
     def kubeconfig(self, path: Path, token: str | None = None, context: str = "mgmt-1") -> Path:
         """A kubeconfig that leads through the proxy."""
@@ -184,8 +208,3 @@ class Api:
 
     def cluster(self, context: str, token: str | None = None) -> Cluster:
         return Cluster(context, self.url, token or self.token)
-
-    def _done(self, method: str, path: str, body: Any = None, content: str = "") -> Any:
-        status, answer = self.request(method, path, body, content)
-        assert status < 300, (method, path, status, answer)
-        return answer

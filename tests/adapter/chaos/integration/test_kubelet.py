@@ -31,6 +31,6 @@ def test_a_pod_that_is_created_during_its_jobs_deletion_does_not_block_it(
     world.playing._make_pod(name)
     with Kubelet(world, tmp_path):
         deadline = time.monotonic() + 20
-        while world.listed("/apis/batch/v1", "jobs") or world.listed("/api/v1", "pods"):
+        while world.admin.items(NAMESPACE, "jobs") or world.admin.items(NAMESPACE, "pods"):
             assert time.monotonic() < deadline, "the Job and its pods must be deleted"
             time.sleep(0.05)

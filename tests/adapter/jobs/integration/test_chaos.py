@@ -97,7 +97,7 @@ class Chaos:
             self.world.api.request("DELETE", at, policy)
 
     def jobs(self) -> list[Any]:
-        return self.world.all("/apis/batch/v1", "jobs")
+        return self.world.api.items(self.world.namespace, "jobs")
 
 
 def ended(job: dict[str, Any]) -> bool:

@@ -50,7 +50,7 @@ def test_an_image_that_cannot_be_pulled_is_reported_and_another_is_tried(world: 
         (f"deleted job {NAME}",),
     )
     until_created(world, by=better)
-    (job,) = world.all("/apis/batch/v1", "jobs")
+    (job,) = world.api.items(world.namespace, "jobs")
     assert job["spec"]["template"]["spec"]["containers"][0]["image"].endswith(":v2")
 
 
@@ -235,7 +235,7 @@ def test_a_pods_message_about_the_pull_secret_is_not_repeated(world: World) -> N
         seen = world.apply(by=jobs)
         assert (seen.state, seen.reason) == ("failed", "Internal")
         assert not any(form in repr(seen) for form in (auth, CANARY))
-    text = json.dumps(world.all("/apis/batch/v1", "jobs"))
+    text = json.dumps(world.api.items(world.namespace, "jobs"))
     assert not any(form in text for form in (auth, CANARY))
 
 
@@ -253,7 +253,7 @@ def test_a_pods_message_about_its_success_is_not_repeated_either(world: World) -
         assert (seen.state, seen.reason) == ("succeeded", "PullSecretStored")
         assert "a secret (not shown) that is not the one the adapter requested" in seen.message
         assert not any(form in repr(seen) for form in (CANARY, "example_password", "4711"))
-    text = json.dumps(world.all("/apis/batch/v1", "jobs"))
+    text = json.dumps(world.api.items(world.namespace, "jobs"))
     assert not any(form in text for form in (CANARY, "example_password", "4711"))
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An HTTP/1.1 server in a thread of this process: asyncio, keep-alive, no log.
+"""An HTTP/1.1 server in a thread of this process: aiohttp without its log of accesses.
 
 Bodies and headers hold pull secrets and tokens, which no log and no traceback may show.
 """
@@ -12,12 +12,12 @@ import asyncio
 import socket
 import ssl
 import threading
-from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from http.client import responses
-from typing import Any
 from urllib.parse import parse_qsl, unquote
+
+from aiohttp import web
 
 __all__ = ["Answer", "Request", "Response", "Server"]
 
@@ -54,27 +54,36 @@ class Response:
 # None closes the connection without an answer.
 Answer = Response | None
 
+_LONGEST_LINE = 64 * 1024  # bytes, of a path with its query and of a header
+
 
 class Server:
     """Serves between ``start`` and ``stop``, on a free port.
 
-    :param answer: is called in the server's thread. It returns the answer, or a coroutine where that takes time.
+    :param answer: is called in the server's thread, for many requests at the same time.
     """
 
     def __init__(
         self,
-        answer: Callable[[Request], Answer | Coroutine[Any, Any, Answer]],
+        answer: Callable[[Request], Awaitable[Answer]],
         host: str = "127.0.0.1",
         context: ssl.SSLContext | None = None,
     ) -> None:
-        self.respond = answer
-        self.connections: set[_Connection] = set()
+        self._answer = answer
         self._context = context
         self._socket = socket.create_server((host, 0), backlog=512)
         self.address = f"{host}:{self._socket.getsockname()[1]}"
         self.url = f"{'https' if context else 'http'}://{self.address}"
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(64))
+        self._server = web.Server(
+            self._handle,
+            loop=self._loop,
+            handler_cancellation=True,
+            access_log=None,
+            max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
+        )
         self._stopped = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="http-server", daemon=True)
 
@@ -89,8 +98,12 @@ class Server:
 
     def drop(self) -> None:
         """End all connections without a word."""
-        for connection in self.connections.copy():
-            self._loop.call_soon_threadsafe(connection.transport.abort)
+        self._loop.call_soon_threadsafe(self._abort)
+
+    def _abort(self) -> None:
+        for connection in self._server.connections:
+            if connection.transport:
+                connection.transport.abort()
 
     def _run(self) -> None:
         try:
@@ -99,94 +112,29 @@ class Server:
             self._loop.close()
 
     async def _serve(self) -> None:
-        listener = await self._loop.create_server(
-            lambda: _Connection(self), sock=self._socket, ssl=self._context
-        )
+        listener = await self._loop.create_server(self._server, sock=self._socket, ssl=self._context)
         await self._stopped.wait()
         listener.close()
-        for connection in list(self.connections):
-            connection.transport.abort()
+        self._abort()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-
-class _Connection(asyncio.Protocol):
-    """One client connection: requests are answered one after the other, in their order."""
-
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.transport: asyncio.Transport
-        self._buffer = bytearray()
-        self._task: asyncio.Task[None] | None = None  # an answer that takes time
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        self.server.connections.add(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.server.connections.discard(self)
-        if self._task:
-            self._task.cancel()
-
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        self._next()
-
-    def _next(self) -> None:
-        while self._task is None and not self.transport.is_closing() and (request := self._parse()):
-            answer = self.server.respond(request)
-            if isinstance(answer, Coroutine) or (answer and answer.stream):
-                self._task = asyncio.get_running_loop().create_task(self._take_time(request, answer))
-            else:
-                self._send(request, answer)
-
-    async def _take_time(self, request: Request, answer: Answer | Coroutine[Any, Any, Answer]) -> None:
-        try:
-            found = await answer if isinstance(answer, Coroutine) else answer
-            self._send(request, found)
-            if found and found.stream:
-                async for part in found.stream:
-                    self.transport.write(b"%x\r\n%s\r\n" % (len(part), part))
-                self.transport.write(b"0\r\n\r\n")
-        except BaseException:
-            self.transport.abort()
-            raise
-        self._task = None
-        self._next()
-
-    def _parse(self) -> Request | None:
-        """Take one whole request from the buffer; None when there is none yet."""
-        end = self._buffer.find(b"\r\n\r\n")
-        if end < 0:
-            return None
-        first, *lines = self._buffer[:end].decode("latin-1").split("\r\n")
-        headers = {}
-        for line in lines:
-            name, _colon, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        stop = end + 4 + int(headers.get("content-length", 0))
-        if len(self._buffer) < stop:
-            return None
-        body = bytes(self._buffer[end + 4 : stop])
-        del self._buffer[:stop]
-        method, target, _version = first.split(" ")
-        return Request(method, target, headers, body)
-
-    def _send(self, request: Request, answer: Answer) -> None:
+    async def _handle(self, got: web.BaseRequest) -> web.StreamResponse:
+        headers = {name.lower(): value for name, value in got.headers.items()}
+        # Unlike ``got.read()``, this has no limit.
+        answer = await self._answer(Request(got.method, got.raw_path, headers, await got.content.read()))
         if answer is None:
-            self.transport.abort()
-            return
-        head = [f"HTTP/1.1 {answer.code} {responses.get(answer.code, 'Unknown')}"]
-        head += [f"{name}: {value}" for name, value in answer.headers.items()]
-        if answer.content_type:
-            head.append(f"Content-Type: {answer.content_type}")
-        if answer.stream:
-            head.append("Transfer-Encoding: chunked")
-        elif answer.code != 204:
-            head.append(f"Content-Length: {len(answer.body)}")
-        self.transport.write(("\r\n".join(head) + "\r\n\r\n").encode("latin-1") + answer.body)
-        if request.headers.get("connection", "").lower() == "close" and not answer.stream:
-            self.transport.close()
+            if got.transport:
+                got.transport.abort()
+            return web.Response()
+        headers = {**({"Content-Type": answer.content_type} if answer.content_type else {}), **answer.headers}
+        if answer.stream is None:
+            return web.Response(status=answer.code, body=answer.body, headers=headers)
+        response = web.StreamResponse(status=answer.code, headers=headers)
+        response.enable_chunked_encoding()
+        await response.prepare(got)
+        async for part in answer.stream:
+            await response.write(part)
+        return response

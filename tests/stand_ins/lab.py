@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Self
 
-from tests.stand_ins.http_server import Request, Response, Server
+from tests.stand_ins.http_server import Answer, Request, Response, Server
 from tests.stand_ins.rules import CallLog, RuleTable
 
 __all__ = ["Lab"]
@@ -48,7 +48,15 @@ class Lab:
         """Store documents without calls; a stand-in that can says what they look like."""
         raise NotImplementedError
 
-    def own_route(self, request: Request) -> Response:
+    async def serve(self, request: Request) -> Answer:
+        """Answer a request to the ``server``."""
+        return self._own_route(request) if request.path.startswith("/_lab/") else await self.respond(request)
+
+    async def respond(self, request: Request) -> Answer:
+        """Answer as the service does, with faults, and record the call."""
+        raise NotImplementedError
+
+    def _own_route(self, request: Request) -> Response:
         """Answer ``/_lab/{faults,calls,reports,seed,reset}``. They need no token: the stand-in is on loopback."""
         try:
             body = json.loads(request.body) if request.body else []

@@ -33,7 +33,7 @@ class _JsonServer(http_server.Server):
         super().__init__(self._respond)
         self.start()
 
-    def _respond(self, request: http_server.Request) -> http_server.Response:
+    async def _respond(self, request: http_server.Request) -> http_server.Response:
         self.asked.append(request)
         status, answer = self.answer(request.path)
         return http_server.Response(status, json.dumps(answer).encode(), headers=self.headers)

@@ -134,7 +134,7 @@ def test_a_secret_that_goes_between_list_and_get_is_absent(token: str) -> None:
     async def scenario() -> None:
         async with ApiServer() as server:
             server.change(NAMESPACE, NAME)
-            server.before_get = lambda: server.delete(NAMESPACE, NAME)
+            server.faults.add(verb="get", path="*/secrets/*", act=lambda: server.delete(NAMESPACE, NAME))
             async with running([entry("cls-1", server.url, token)]) as source:
                 await source.until(lambda it: it.clusters == ["cls-1"])
                 await server.until(lambda: server.watches == 1)
@@ -149,7 +149,7 @@ def test_a_change_between_list_and_get_is_told_once(token: str) -> None:
     async def scenario() -> None:
         async with ApiServer() as server:
             server.change(NAMESPACE, NAME)
-            server.before_get = lambda: server.change(NAMESPACE, NAME)
+            server.faults.add(verb="get", path="*/secrets/*", act=lambda: server.change(NAMESPACE, NAME))
             async with running([entry("cls-1", server.url, token)], batch={"delay": 0}) as source:
                 await server.until(lambda: server.watches == 1)
                 # The watch delivers the same change first.

@@ -52,4 +52,4 @@ class Call:
     path: str
     query: str
     status: int
-    at: float = field(default_factory=time.time)
+    at: float = field(default_factory=time.time, init=False)

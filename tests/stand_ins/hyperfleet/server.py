@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Coroutine
 from email.utils import format_datetime
 from typing import Any
 
@@ -38,7 +37,7 @@ class HyperFleetLab(Lab):
         self.faults = RuleTable(Fault)
         self.calls = CallLog[Call]("method", "path")
         self._api = Api(self.store, self.options)
-        self.server = Server(self._serve)
+        self.server = Server(self.serve)
         self.url = self.server.url
 
     def address(self) -> dict[str, str | None]:
@@ -69,35 +68,25 @@ class HyperFleetLab(Lab):
         now, trace = format_time(self.clock()), str(uuid.uuid4())
         return problem.body(instance=path, timestamp=now, trace_id=trace, status=status)
 
-    def _serve(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
-        if request.path.startswith("/_lab/"):
-            return self.own_route(request)
+    async def respond(self, request: Request) -> Answer:
         call = {"method": request.method, "path": request.path, "query": request.query_string}
         fault = self.faults.first(lambda rule: rule.matches(**call))
         if fault:
-            return self._serve_with_fault(request, fault)
-        return self._recorded(request, self._response(*self.answer(request)))
-
-    async def _serve_with_fault(self, request: Request, fault: Fault) -> Answer:
-        await asyncio.sleep(fault.delay)
+            await asyncio.sleep(fault.delay)
         answer: Answer = None
-        if fault.body is not None:
+        if fault and fault.body is not None:
             answer = Response(fault.status or 200, fault.body.encode())
-        elif fault.status is not None:
+        elif fault and fault.status is not None:
             problem = ApiError.of_status(fault.status)
             answer = self._response(fault.status, self._problem(problem, request.path, fault.status))
-        elif not fault.drop:
+        elif not (fault and fault.drop):
             answer = self._response(*self.answer(request))
-        self._recorded(request, answer)
-        return None if fault.lost else answer
+        self.calls.add(Call(**call, status=answer.code if answer else 0))
+        if answer:
+            answer.headers = {"Date": format_datetime(self.clock(), usegmt=True)}
+        return None if fault and fault.lost else answer
 
     def _response(self, status: int, document: Any) -> Response:
         body = b"" if document is None else json.dumps(document, separators=(",", ":")).encode()
         kind = "application/problem+json" if status >= 400 else "application/json"
         return Response(status, body, kind if body else "")
-
-    def _recorded(self, request: Request, answer: Answer) -> Answer:
-        self.calls.add(Call(request.method, request.path, request.query_string, answer.code if answer else 0))
-        if answer:
-            answer.headers = {"Date": format_datetime(self.clock(), usegmt=True)}
-        return answer

@@ -102,25 +102,23 @@ class Api:
         # What remains of paged lists, by continue token: pages show one moment, as in the real server.
         self._pages: OrderedDict[str, tuple[int, list[Entry]]] = OrderedDict()
 
-    def handle(self, request: Request, target: Target | None) -> tuple[Response, str]:
-        """Return the answer and the name of the user ('' when unknown)."""
-        user = ""
+    def handle(self, request: Request, target: Target | None) -> Response:
         try:
             user = authenticate(request, self._tokens)
             if user and (request.method, request.path) == ("POST", _ACCESS_REVIEWS):
-                return _access_review(request, user), user
+                return _access_review(request, user)
             if not user or target is None:
-                return self._document(request), user
+                return self._document(request)
             authorize(user, target)
             response = self._resource(request, target)
             if target.verb in ("get", "list") and tables.is_asked_for(request):
                 response.body = tables.as_table(json.loads(response.body), request)
-            return response, user
+            return response
         except ApiError as error:
-            return failure(error), user
+            return failure(error)
         except Exception as error:  # noqa: BLE001 - a bug of the stand-in must not look like a network fault
             traceback.print_exc()
-            return failure(ApiError(500, f"the stand-in failed: {type(error).__name__}")), user
+            return failure(ApiError(500, f"the stand-in failed: {type(error).__name__}"))
 
     def _document(self, request: Request) -> Response:
         if request.path in ("/healthz", "/livez", "/readyz"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -52,7 +52,7 @@ class SecretManagerLab(Lab):
         self.faults = FaultTable(self.store.remember)
         self.calls = CallLog[Call]("method", "resource", "code")
         self._service = SecretManagerService(self.store, self.faults, self.calls, on_call)
-        self.server = Server(self._answer, rest_address)
+        self.server = Server(self.serve, rest_address)
         self.rest = self.server.url
         self._grpc_server = _grpc_server(self._service, threads)
         self.grpc = f"127.0.0.1:{self._grpc_server.add_insecure_port('127.0.0.1:0')}"
@@ -92,11 +92,9 @@ class SecretManagerLab(Lab):
                     self.store.set_version_state(record, added, state)
         return len(documents)
 
-    def _answer(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
-        if request.path.startswith("/_lab/"):
-            return self.own_route(request)
+    async def respond(self, request: Request) -> Answer:
         if self.faults:  # may wait
-            return asyncio.to_thread(rest.answer, self._service, request)
+            return await asyncio.to_thread(rest.answer, self._service, request)
         return rest.answer(self._service, request)
 
 

@@ -10,11 +10,8 @@ import asyncio
 import itertools
 import secrets
 import ssl
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import urllib3
@@ -22,27 +19,17 @@ import urllib3
 from tests.lab.session import REAL, KubernetesEnv
 from tests.lab.supervisor import wait_until
 from tests.stand_ins.client import ask
-from tests.stand_ins.http_server import Answer, Request, Response, Server
+from tests.stand_ins.http_server import Request, Response
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
-from tests.stand_ins.kubernetes.api import failure
-from tests.stand_ins.kubernetes.faults import Call, Fault
+from tests.stand_ins.kubernetes.faults import FaultyServer
 from tests.stand_ins.kubernetes.resources import RESOURCES
-from tests.stand_ins.kubernetes.routing import route
-from tests.stand_ins.kubernetes.status import ApiError
-from tests.stand_ins.rules import CallLog, RuleTable
+from tests.stand_ins.kubernetes.routing import Target
 
 MUTATING = ("create", "update", "patch", "delete", "deletecollection")
 # Headers that are about a connection, of which a proxy has two.
 _OF_CONNECTIONS = {"connection", "transfer-encoding", "content-length", "host", "keep-alive"}
 _numbers = itertools.count(1)
 _run = secrets.token_hex(3)
-
-
-@dataclass(kw_only=True)
-class _Hook(Fault):
-    """What happens before a call is forwarded."""
-
-    act: Callable[[], Any]
 
 
 def path(namespace: str, kind: str, name: str = "") -> str:
@@ -116,64 +103,25 @@ class Admin:
         return answer
 
 
-class Api(Admin):
+class Api(Admin, FaultyServer):
     """An API server; ``url`` leads through a proxy, the methods talk to the server itself as its admin.
 
-    The proxy counts ``calls``, injects ``faults`` and runs hooks, whichever server it is.
+    The proxy counts ``calls`` and injects ``faults``, whichever server it is.
     """
 
     def __init__(self, env: KubernetesEnv) -> None:
-        super().__init__(env)
+        Admin.__init__(self, env)
+        FaultyServer.__init__(self)
         self.viewer_token = env.viewer_token
         self.real = env.kind == REAL
-        self.faults, self._hooks = RuleTable(Fault), RuleTable(_Hook)
-        self.calls = CallLog[Call]("verb", "path")
         self._pool = urllib3.PoolManager(maxsize=64, ssl_context=self._tls, retries=False, timeout=30)
-        self._server = Server(lambda request: asyncio.to_thread(self._answer, request))
-        self.url = self._server.url
-
-    def __enter__(self) -> Api:
-        self._server.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.stop()
-        self._pool.clear()
 
     def before(self, verb: str, path: str, act: Callable[[], Any], times: int = 1) -> None:
         """Run ``act`` before a matching call reaches the server."""
-        self._hooks.add(verb=verb, path=path, act=act, times=times)
+        self.faults.add(verb=verb, path=path, act=act, times=times)
 
-    def reset(self) -> None:
-        """No faults, hooks or counts."""
-        self.faults.clear()
-        self.calls.clear()
-        self._hooks.clear()
-
-    def _answer(self, request: Request) -> Answer:
-        """Answer in a thread: hooks, delays and the API server take time."""
-        target = route(request)
-        verb = target.verb if target else ""
-
-        def fits(rule: Fault) -> bool:
-            return rule.matches(verb=verb, method=request.method, path=request.path)
-
-        if hook := self._hooks.first(fits):
-            hook.act()
-        fault = self.faults.first(fits) or Fault()
-        time.sleep(fault.delay)
-        answer: Answer = None
-        if fault.phase == "after" or not (fault.drop or fault.status):
-            answer = self._forward(request)
-        if fault.drop:
-            answer = None
-        elif fault.status:
-            answer = failure(ApiError(fault.status, fault.message, reason=fault.reason), fault.headers)
-        status = answer.code if answer else 0
-        self.calls.add(Call(verb, request.method, request.path, request.query_string, "", status))
-        return answer
+    async def handle(self, request: Request, _target: Target | None) -> Response:
+        return await asyncio.to_thread(self._forward, request)
 
     def _forward(self, request: Request) -> Response:
         headers = {name: value for name, value in request.headers.items() if name not in _OF_CONNECTIONS}

@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any, Self
 
-from tests.stand_ins.http_server import Answer, Request
+from tests.stand_ins.http_server import Request, Response
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
-from tests.stand_ins.kubernetes.routing import ADMIN
+from tests.stand_ins.kubernetes.routing import ADMIN, Target
 
 # What must be nowhere outside of this server.
 CANARY = "canary-example-password"
@@ -25,14 +25,12 @@ _APPLIED = {"kubectl.kubernetes.io/last-applied-configuration": CANARY}
 class ApiServer(KubernetesLab):
     """``async with ApiServer() as server``.
 
-    ``older_form`` ignores that a client asks for tables. ``before_get`` is called once, before the next GET of
-    a Secret.
+    ``older_form`` ignores that a client asks for tables.
     """
 
     def __init__(self) -> None:
         super().__init__(admin_token=TOKEN)
         self.older_form = False
-        self.before_get: Callable[[], object] | None = None
 
     async def __aenter__(self) -> Self:
         return self.start()
@@ -81,10 +79,7 @@ class ApiServer(KubernetesLab):
             while not true():
                 await asyncio.sleep(0.01)
 
-    def _answer(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
+    async def handle(self, request: Request, target: Target | None) -> Response:
         if self.older_form:
             request.headers = {**request.headers, "accept": "application/json"}
-        if self.before_get and "/secrets/" in request.path:
-            act, self.before_get = self.before_get, None
-            act()
-        return super()._answer(request)
+        return await super().handle(request, target)

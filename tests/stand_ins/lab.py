@@ -40,7 +40,7 @@ class Lab:
         raise NotImplementedError
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Forget the faults and the calls."""
         self.faults.clear()
         self.calls.clear()
 
@@ -57,33 +57,24 @@ class Lab:
         raise NotImplementedError
 
     def _own_route(self, request: Request) -> Response:
-        """Answer ``/_lab/{faults,calls,reports,seed,reset}``. They need no token: the stand-in is on loopback."""
+        """Answer ``/_lab/{calls,reports,seed}``. They need no token: the stand-in is on loopback."""
+        match request.method, request.path.removeprefix("/_lab/"):
+            case "GET", "calls":
+                return _json(200, [vars(call) for call in self.calls.matching()])
+            case "DELETE", "calls":
+                self.calls.clear()
+                return _json(200, [])
+            case "GET", "reports":
+                return _json(200, {"count": self.calls.count("P*T", "*/statuses")})
+            case "POST", "seed":
+                return self._seeded(request.body)
+        return _json(404, {"error": "the stand-in has no such route"})
+
+    def _seeded(self, body: bytes) -> Response:
         try:
-            body = json.loads(request.body) if request.body else []
-            documents = body if isinstance(body, list) else [body]
-            match request.method, request.path.removeprefix("/_lab/"):
-                case "GET", "faults":
-                    pass
-                case "POST", "faults":
-                    for rule in documents:
-                        self.faults.add(**rule)
-                case "DELETE", "faults":
-                    self.faults.clear()
-                case "GET", "calls":
-                    return _json(200, [vars(call) for call in self.calls.matching()])
-                case "GET", "reports":
-                    return _json(200, {"count": self.calls.count("P*T", "*/statuses")})
-                case "DELETE", "calls":
-                    self.calls.clear()
-                case "POST", "seed":
-                    return _json(200, self.seed(documents))
-                case "POST", "reset":
-                    self.reset()
-                case _:
-                    return _json(404, {"error": "the stand-in has no such route"})
+            return _json(200, self.seed(json.loads(body)))
         except Exception as error:  # noqa: BLE001 - the text of an exception could hold what the body held
             return _json(400, {"error": f"the body does not fit: {type(error).__name__}"})
-        return _json(200, self.faults.snapshot())
 
 
 def _json(code: int, document: object) -> Response:

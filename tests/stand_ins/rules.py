@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
@@ -64,10 +64,6 @@ class RuleTable(Generic[_Rule]):
     def clear(self) -> None:
         with self._lock:
             self._rules = []
-
-    def snapshot(self) -> list[dict[str, Any]]:
-        with self._lock:
-            return [asdict(rule) for rule in self._rules]
 
     def first(self, fits: Callable[[_Rule], bool]) -> _Rule | None:
         """The rule for a call, counted as used."""

@@ -82,6 +82,7 @@ def test_an_unknown_field_selector_is_400(admin: Client, place: Place) -> None:
     assert status["message"] == "field label not supported: data.k"
 
 
+@real_only
 def test_pages_cover_everything_once_and_count_what_remains(admin: Client, place: Place) -> None:
     expected = [f"s{number:02}" for number in range(7)]
     for name in expected:
@@ -99,6 +100,7 @@ def test_pages_cover_everything_once_and_count_what_remains(admin: Client, place
     assert remaining == [4, 1, None]
 
 
+@real_only
 def test_pages_show_one_moment(admin: Client, filled: Place) -> None:
     page = admin.get(filled.secrets, limit=2).ok()
     filled.made(secret("cc"))

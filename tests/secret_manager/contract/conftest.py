@@ -39,9 +39,9 @@ def lab(shared_lab: SecretManagerLab | None) -> Iterator[SecretManagerLab]:
     """The stand-in itself, for tests of its own features; emptied afterwards."""
     if shared_lab is None:
         pytest.skip("a real project has no fault table")
-    shared_lab.reset()
     yield shared_lab
     shared_lab.reset()
+    shared_lab.store.reset()
 
 
 @pytest.fixture(scope="session")

@@ -47,10 +47,6 @@ class HyperFleetLab(Lab):
         """Put clusters; their ids."""
         return self.store.seed(documents)
 
-    def reset(self) -> None:
-        super().reset()
-        self.store.reset()
-
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Answer a request of the test itself, with no fault and no record; ``path`` begins below the API."""
         return self.answer(

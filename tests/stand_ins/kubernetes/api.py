@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import secrets
 import traceback
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 
 from tests.stand_ins.http_server import Request, Response
@@ -24,7 +22,6 @@ from tests.stand_ins.kubernetes.store import Entry, Event, Store
 
 _ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _TEXT = "text/plain; charset=utf-8"
-_PAGES_KEPT = 64
 # Kinds whose DELETE answers with the object instead of a ``Status``.
 _RETURNED = ("namespaces", "pods", "serviceaccounts")
 
@@ -99,8 +96,6 @@ class Api:
         self._store = store
         self._tokens = tokens
         self._documents = discovery()
-        # What remains of paged lists, by continue token: pages show one moment, as in the real server.
-        self._pages: OrderedDict[str, tuple[int, list[Entry]]] = OrderedDict()
 
     def handle(self, request: Request, target: Target | None) -> Response:
         try:
@@ -170,29 +165,15 @@ class Api:
         return [entry for entry in entries if all(fits(entry.obj) for fits in predicates)]
 
     def _list(self, request: Request, target: Target) -> Response:
-        resource, token = target.resource, request.query.get("continue", "")
-        if not token:
-            version, entries = self._store.version, self._chosen(request, target)
-        elif token in self._pages:
-            version, entries = self._pages[token]
-        else:
-            text = "The provided continue parameter is too old to display a consistent list result."
-            raise ApiError(410, text)
-        metadata: dict[str, str | int] = {"resourceVersion": str(version)}
-        limit = int(request.query.get("limit") or 0)
-        if 0 < limit < len(entries):
-            entries, rest = entries[:limit], entries[limit:]
-            following = secrets.token_urlsafe(12)
-            self._pages[following] = version, rest
-            while len(self._pages) > _PAGES_KEPT:
-                self._pages.popitem(last=False)
-            metadata |= {"continue": following, "remainingItemCount": len(rest)}
-        head = b'{"kind":"%sList","apiVersion":"%s","metadata":%s,"items":[' % (
-            resource.kind.encode(),
-            resource.api_version.encode(),
-            json.dumps(metadata, separators=(",", ":")).encode(),
+        """The whole list: a server may ignore ``limit``, and this one does."""
+        kind, version = target.resource.kind, target.resource.api_version
+        head = b'{"kind":"%sList","apiVersion":"%s","metadata":{"resourceVersion":"%d"},"items":[' % (
+            kind.encode(),
+            version.encode(),
+            self._store.version,
         )
-        return Response(200, head + b",".join([b"{" + entry.tail for entry in entries]) + b"]}")
+        items = [b"{" + entry.tail for entry in self._chosen(request, target)]
+        return Response(200, head + b",".join(items) + b"]}")
 
     def _watch(self, request: Request, target: Target) -> Response:
         resource, store = target.resource, self._store

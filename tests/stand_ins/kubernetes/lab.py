@@ -64,10 +64,6 @@ class KubernetesLab(FaultyServer):
         ca = self.ca.decode() if self.ca else None
         return {"url": self.url, "ca": ca, "token": self.admin_token, "viewer_token": self.viewer_token}
 
-    def reset(self) -> None:
-        super().reset()
-        self.store.reset()
-
     async def handle(self, request: Request, target: Target | None) -> Response:
         with self.store.lock:
             return self._api.handle(request, target)

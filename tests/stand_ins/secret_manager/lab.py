@@ -69,10 +69,6 @@ class SecretManagerLab(Lab):
     def address(self) -> dict[str, str | None]:
         return {"grpc": self.grpc, "rest": self.rest}
 
-    def reset(self) -> None:
-        super().reset()
-        self.store.reset()
-
     def seed(self, documents: Sequence[Mapping[str, Any]]) -> int:
         """Create secrets without calls and return their number; an error for one that cannot be.
 

@@ -28,8 +28,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.requeue
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectory
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.support.adapter_events.engine import Engine, reported, write_result
-from tests.support.adapter_events.source import cloud_event, until
+from tests.support.adapter_events.source import cloud_event
 from tests.support.adapter_events.webhook import Poster, webhook
+from tests.support.waiting import until
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

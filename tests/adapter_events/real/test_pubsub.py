@@ -16,7 +16,8 @@ import pytest
 
 from tests.lab.pubsub import PubSub
 from tests.support.adapter_events.engine import Engine
-from tests.support.adapter_events.source import cloud_event, running, until
+from tests.support.adapter_events.source import cloud_event, running
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.real("java", "pubsub-emulator"),

@@ -19,8 +19,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from tests.lab.rabbitmq import PASSWORD, RabbitMQ
 from tests.support.adapter_events.engine import Engine
 from tests.support.adapter_events.sentinel import Sentinel
-from tests.support.adapter_events.source import SOURCE, cloud_event, running, until
+from tests.support.adapter_events.source import SOURCE, cloud_event, running
 from tests.support.relay import Relay
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.real("root", "apt-get"), pytest.mark.alone, pytest.mark.usefixtures("no_password")]
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
+from tests.support.waiting import until
 
 
 class Told(ActivityRecorder):
@@ -78,7 +79,6 @@ class Engine:
         self.events: list[dict[str, Any]] = []
         self.at_work: set[str] = set()
         self.ended = 0
-        self._moved = asyncio.Condition()
         self._runs: set[asyncio.Task[None]] = set()
 
     async def put(self, data: Any) -> None:
@@ -90,7 +90,6 @@ class Engine:
         run = asyncio.create_task(self._run(self.play(number), event))
         self._runs.add(run)
         run.add_done_callback(self._runs.discard)
-        await self._notify()
 
     async def _run(self, kind: str, event: dict[str, Any]) -> None:
         clusters = event["cluster_ids"]
@@ -102,38 +101,28 @@ class Engine:
             with (directory / "lock").open("r+b") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self.at_work.update(clusters)
-                await self._notify()
                 await self._work(kind, started)
                 if kind != "die":
                     write_result(directory, clusters, self.rows)
                 self.at_work.difference_update(clusters)
         self.ended += 1
-        await self._notify()
 
     async def _work(self, kind: str, started: int) -> None:
         if kind == "hold":
             await self.go.wait()
         elif kind == "die" and self.is_told:
             # If a run ends before the source has seen it, the source considers it as not begun.
-            while self.told.started == started:
-                await asyncio.sleep(0.02)
+            await until(lambda: self.told.started > started)
         else:
             # During this time events arrive, and a second run of a cluster would be detected.
             await asyncio.sleep(0.2 if kind == "end" else 1.0)
 
-    async def _notify(self) -> None:
-        async with self._moved:
-            self._moved.notify_all()
-
     async def until(self, true: Callable[[Engine], bool], seconds: float = 60) -> None:
-        async with asyncio.timeout(seconds), self._moved:
-            await self._moved.wait_for(lambda: true(self))
+        await until(lambda: true(self), seconds)
 
     async def settled(self, messages: int) -> None:
         """Wait until at least this many messages, and all that were received, are acknowledged."""
-        async with asyncio.timeout(60):
-            while self.told.done.total() < max(messages, self.told.events):
-                await asyncio.sleep(0.02)
+        await until(lambda: self.told.done.total() >= max(messages, self.told.events))
 
     @property
     def clusters(self) -> list[str]:

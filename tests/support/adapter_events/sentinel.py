@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from typing import Any
 
 import aio_pika
+from pamqp.commands import Queue
 
 from tests.lab.rabbitmq import RabbitMQ
 
@@ -23,8 +25,7 @@ class Sentinel:
         self.kind = kind
 
     async def publish(self, *bodies: bytes, **headers: str) -> None:
-        connection = await aio_pika.connect(self.url)
-        async with connection:
+        async with await aio_pika.connect(self.url) as connection:
             channel = await connection.channel()
             exchange = await channel.declare_exchange(self.topic, self.kind, durable=True)
             messages = [aio_pika.Message(body, headers=dict(headers), delivery_mode=2) for body in bodies]
@@ -32,27 +33,23 @@ class Sentinel:
 
     async def left(self, subscription: str = "sub") -> int:
         """How many messages are ready in the queue."""
-        connection = await aio_pika.connect(self.url)
-        async with connection:
-            channel = await connection.channel()
-            queue = await channel.declare_queue(f"{self.topic}-{subscription}", passive=True)
-            return queue.declaration_result.message_count or 0
+        return (await self._queue(subscription)).message_count or 0
 
     async def listens(self, subscription: str = "sub") -> None:
         """Wait until the queue has a consumer."""
         for _try in range(600):
-            connection = await aio_pika.connect(self.url)
-            async with connection:
-                channel = await connection.channel()
-                try:
-                    queue = await channel.declare_queue(f"{self.topic}-{subscription}", passive=True)
-                except aio_pika.exceptions.ChannelClosed:
-                    pass
-                else:
-                    if queue.declaration_result.consumer_count:
-                        return
+            with contextlib.suppress(aio_pika.exceptions.ChannelClosed):  # There is no queue yet.
+                if (await self._queue(subscription)).consumer_count:
+                    return
             await asyncio.sleep(0.05)
         raise AssertionError("the queue has no consumer")
+
+    async def _queue(self, subscription: str) -> Queue.DeclareOk:
+        """The numbers of the queue's messages and consumers."""
+        async with await aio_pika.connect(self.url) as connection:
+            channel = await connection.channel()
+            queue = await channel.declare_queue(f"{self.topic}-{subscription}", passive=True)
+            return queue.declaration_result
 
     def broker(self, **changed: Any) -> dict[str, Any]:
         """The source's option ``broker``."""

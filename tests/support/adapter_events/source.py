@@ -59,10 +59,3 @@ async def running(
         await engine.close()
         left = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
         assert not [one for one in left if "receiving" in repr(one.get_coro())], left
-
-
-async def until(true: Any, seconds: float = 60) -> None:
-    """Poll until the condition is true."""
-    async with asyncio.timeout(seconds):
-        while not true():
-            await asyncio.sleep(0.02)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.secret_events.api_server import TOKEN
+from tests.support.waiting import until
 
 SOURCE = Path(__file__).parents[3] / "extensions/eda/plugins/event_source/kubernetes_secret.py"
 
@@ -24,17 +25,13 @@ class Source:
 
     def __init__(self) -> None:
         self.events: list[Any] = []
-        self._moved = asyncio.Condition()
 
     async def put(self, data: Any) -> None:
         # Into the engine events go as JSON.
         self.events.append(json.loads(json.dumps(data))["kubernetes_secret"])
-        async with self._moved:
-            self._moved.notify_all()
 
     async def until(self, true: Callable[[Source], bool]) -> None:
-        async with asyncio.timeout(60), self._moved:
-            await self._moved.wait_for(lambda: true(self))
+        await until(lambda: true(self))
 
     @property
     def clusters(self) -> list[str]:

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
+
+import pytest
 
 from tests.node.world import FILE
 
@@ -57,23 +59,15 @@ NO_FILE = (
     (f"mkfifo {FILE}", "is not a regular file and was not changed"),
 )
 
-Test = TypeVar("Test", bound=Callable[..., None])
-
-
-def row(*names: str) -> Callable[[Test], Test]:
-    """A test that shows these rows of the page's table."""
-
-    def marked(test: Test) -> Test:
-        test.rows = names  # type: ignore[attr-defined]
-        return test
-
-    return marked
+# A test that shows these rows of the page's table.
+row = pytest.mark.row
 
 
 def shown(modules: Iterable[ModuleType]) -> set[str]:
     """The rows that the modules' tests show."""
     tests = [vars(module)[name] for module in modules for name in vars(module) if name.startswith("test_")]
-    return {name for test in tests for name in getattr(test, "rows", ())}
+    marks = [mark for test in tests for mark in getattr(test, "pytestmark", ()) if mark.name == "row"]
+    return {name for mark in marks for name in mark.args}
 
 
 @contextmanager

@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import os
 import socket
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     SyncerSettings,
     settings_from_environment,
 )
+from tests.lab.supervisor import wait_until
 from tests.node.fake_systemd import FakeSystemd, QuickClock
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.lab import KubernetesLab
@@ -40,17 +41,8 @@ NAMESPACE = "kube-system"
 SECRET = "global-pull-secret"
 STATUS = "global-pull-secret-status"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
-# Seconds, on a machine that is busy with something else.
-LIMIT = 60
-
-
-def eventually(condition: Callable[[], Any], what: str, limit: float = LIMIT) -> Any:
-    """What the condition gives once it is true."""
-    end = time.monotonic() + limit
-    while not (found := condition()):
-        assert time.monotonic() < end, f"not within {limit:g} s: {what}"
-        time.sleep(0.005)
-    return found
+# What a syncer does between two looks may be over soon.
+eventually = functools.partial(wait_until, pause=0.005)
 
 
 def document(password: str = "example-password", *registries: str) -> bytes:
@@ -144,7 +136,7 @@ class Cluster:
             found = self.status(node)
             return (found.get("state"), found.get("resourceVersion")) == (state, version)
 
-        eventually(said, f"{node} is {state} at {version}, but {self.status(node)}")
+        eventually(said, f"{node} is {state} at {version}")
         return str(self.status(node)["message"])
 
 
@@ -217,7 +209,7 @@ class NodeUnderTest:
         self.is_stopping = True
         if self._syncer is not None and self._thread is not None:
             self._syncer.loop.stop()
-            self._thread.join(LIMIT)
+            self._thread.join(60)
             assert not self._thread.is_alive()
         return self.code
 

@@ -22,7 +22,7 @@ from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.docker_configs import docker_config, held
 from tests.support.exhaustive import some
 from tests.support.job.around import DOCUMENT, REQUIRED
-from tests.support.job.program import Done, Program
+from tests.support.job.program import EARLY, Done, Program, bug_in
 from tests.support.late import at_once_and_late
 
 AUTH = DOCUMENT["auths"]["quay.io"]["auth"]
@@ -219,11 +219,12 @@ def test_tries_are_counted_each(program: Program) -> None:
 
 
 @at_once_and_late(fast=False)
-def test_without_a_file_for_its_message_it_works_all_the_same(program: Program) -> None:
-    done = program.run(REQUIRED, message=False)
+def test_without_a_file_for_its_message_it_works_all_the_same(program: Program, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    done = program.run({**REQUIRED, "TERMINATION_MESSAGE_PATH": str(missing)})
     assert done.code == 0, done.output
-    assert done.seen == [["open", str(program.message)]]
-    assert not program.message.exists()
+    assert done.seen == [["open", str(missing)]]
+    assert not missing.exists()
 
 
 @at_once_and_late(fast=False)
@@ -242,7 +243,7 @@ def test_after_a_signal_it_reports_stopped_and_begins_nothing_more(program: Prog
 
 def test_after_an_early_signal_it_reports_stopped_and_begins_nothing(program: Program) -> None:
     """As process 1 of the container, which ignores a signal that has no handler."""
-    done = program.run(REQUIRED, early=True)
+    done = program.run(REQUIRED, first=EARLY)
     assert (done.code, done.told["result"], done.told["kind"]) == (1, "failure", "stopped")
     assert program.store.calls.count() == 0
     assert secret(program) is None
@@ -274,7 +275,7 @@ def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Progra
     ),
 )
 def test_a_bug_is_reported_without_values(program: Program, bug: str) -> None:
-    done = program.run(REQUIRED, bug=bug)
+    done = program.run(REQUIRED, first=bug_in(bug))
     assert hidden(done)
     assert "bug in" not in done.output + json.dumps(done.told)
     assert done.code in (1, 2)

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,50 +21,57 @@ from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.job.around import Pod
 
 LIMIT = 60
-# Loaded before the program: tells of each file that is opened to be written, and of each program started.
+# Runs before the program: notes each file that is opened to be written, and each program that is started.
 _SPY = """
-import os, sys
+import atexit, os, sys
+seen = []
 def hook(event, arguments):
     if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
         seen.append(["open", str(arguments[0])])
     elif event in ("os.mkdir", "os.rename", "os.link", "os.symlink", "subprocess.Popen", "os.exec"):
         seen.append([event, str(arguments[0]) if arguments else ""])
-seen = []
-sys.addaudithook(hook)
-def tell():
+def report(handle):
     loaded = sorted(sys.modules)
     import json
     with open("/proc/self/status") as stream:
         peak = next(line.split()[1] for line in stream if line.startswith("VmHWM"))
-    os.write(SPY_HANDLE, json.dumps([seen, loaded, int(peak) / 1024]).encode())
-import atexit
-atexit.register(tell)
+    os.write(handle, json.dumps([seen, loaded, int(peak) / 1024]).encode())
+sys.addaudithook(hook)
+atexit.register(report, int(sys.argv[1]))
 """
-
-# A bug that quotes what it met, in a function of Python's that the collection calls.
+_RUN = """
+import runpy
+del sys.argv[:2]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 _BUG = """
 def plant(where, name):
     import importlib
     holder = importlib.import_module(where)
-    for part in name.split(".")[:-1]:
+    *path, last = name.split(".")
+    for part in path:
         holder = getattr(holder, part)
-    real = getattr(holder, name.split(".")[-1])
+    real = getattr(holder, last)
     def broken(*arguments, **options):
         if "hyperfleet" in sys._getframe(1).f_globals.get("__name__", ""):
             raise ValueError(f"bug in {name}: {arguments!r} {options!r}")
         return real(*arguments, **options)
-    setattr(holder, name.split(".")[-1], broken)
-plant(WHERE, NAME)
+    setattr(holder, last, broken)
 """
-
 # The pod is ended while its program loads its parts.
-_EARLY = """
+EARLY = """
 class Ending:
     def find_spec(self, name, path=None, target=None):
         if name.endswith(".module_utils.programs.job.program"):
             os.kill(os.getpid(), 15)
 sys.meta_path.insert(0, Ending())
 """
+
+
+def bug_in(function: str) -> str:
+    """A bug that quotes its arguments, in a function (``module:name``) of Python's that the collection calls."""
+    where, _colon, name = function.partition(":")
+    return f"{_BUG}plant({where!r}, {name!r})\n"
 
 
 @dataclass(frozen=True)
@@ -99,57 +107,30 @@ class Program:
 
     def start(self, environment: Mapping[str, str]) -> subprocess.Popen[str]:
         """Start it, unwatched."""
-        self.message.write_bytes(b"")
-        return subprocess.Popen(
-            self.pod.command,
-            cwd="/proc",
-            env={**self.env, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return subprocess.Popen(self.pod.command, **self._options(environment))
 
-    def run(
-        self, environment: Mapping[str, str], *, message: bool = True, bug: str = "", early: bool = False
-    ) -> Done:
-        """Run it to its end, with a ``bug`` in ``module:function``, or told to end ``early``."""
-        if message:
-            self.message.write_bytes(b"")
-        else:
-            self.message.unlink(missing_ok=True)
-        reading, writing = os.pipe()
-        where, dummy, name = bug.partition(":")
-        planted = _BUG.replace("WHERE", repr(where)).replace("NAME", repr(name)) if bug else ""
-        spied = _SPY.replace("SPY_HANDLE", str(writing)) + planted
-        spied += _EARLY if early else ""
-        spied += (
-            f"import runpy\nsys.argv = [{str(self.pod.start)!r}]\n"
-            f"runpy.run_path({str(self.pod.start)!r}, run_name='__main__')\n"
-        )
-        with os.fdopen(reading, "rb") as pipe:
-            try:
-                done = subprocess.run(
-                    [sys.executable, "-I", "-S", "-B", "-c", spied],
-                    cwd="/proc",
-                    env={**self.env, **environment},
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    timeout=LIMIT,
-                    pass_fds=[writing],
-                )
-            finally:
-                os.close(writing)
-            seen, modules, peak = json.loads(pipe.read() or b"[[], [], 0]")
-        told = self.message.read_bytes() if self.message.exists() else b""
-        return Done(
-            done.returncode,
-            [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")],
-            done.stdout + done.stderr,
-            json.loads(told) if told else {},
-            seen,
-            modules,
-            peak,
-        )
+    def run(self, environment: Mapping[str, str], *, first: str = "") -> Done:
+        """Run it to its end, after the Python code ``first``."""
+        code = _SPY + first + _RUN
+        with tempfile.TemporaryFile() as report:
+            handle = report.fileno()
+            command = [sys.executable, "-I", "-S", "-B", "-c", code, str(handle), str(self.pod.start)]
+            done = subprocess.run(
+                command, **self._options(environment), pass_fds=[handle], timeout=LIMIT, check=False
+            )
+            report.seek(0)
+            seen, modules, peak = json.loads(report.read() or b"[[], [], 0]")
+        log = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        told = json.loads(self.message.read_bytes() or b"{}")
+        return Done(done.returncode, log, done.stdout + done.stderr, told, seen, modules, peak)
+
+    def _options(self, environment: Mapping[str, str]) -> dict[str, Any]:
+        self.message.write_bytes(b"")
+        return {
+            "cwd": "/proc",
+            "env": {**self.env, **environment},
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+        }

@@ -10,9 +10,9 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Self
 
 Served = Callable[[socket.socket], None]
 PACE_SECONDS = 0.05
@@ -63,14 +63,11 @@ class Server:
         self._thread.join()
         self.cut()
 
+    def __enter__(self) -> Self:
+        return self
 
-@contextmanager
-def serving(serve: Served) -> Iterator[Server]:
-    server = Server(serve)
-    try:
-        yield server
-    finally:
-        server.close()
+    def __exit__(self, *_unused: object) -> None:
+        self.close()
 
 
 def dripping(begin: bytes, then: bytes) -> Served:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -76,9 +75,6 @@ class Running:
     def __init__(self, process: subprocess.Popen[str], record: Path) -> None:
         self.process = process
         self._record = record
-
-    def terminate(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
 
     def wait(self) -> Finished:
         """Wait for its end, at most five minutes."""

@@ -22,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.tra
     Late,
     Transport,
 )
-from tests.stand_ins.tcp_server import dripping, serving
+from tests.stand_ins.tcp_server import Server, dripping
 from tests.support.login import TlsFront
 
 # Every byte comes in time, but all of them take too long.
@@ -63,27 +63,27 @@ def late(
     ids=["status", "headers", "length", "until closed", "chunks", "a chunk's size"],
 )
 def test_a_server_that_answers_a_little_at_a_time(begin: bytes, then: bytes) -> None:
-    with serving(dripping(begin, then)) as server:
+    with Server(dripping(begin, then)) as server:
         late(Transport(f"http://{server.address}", PoolManager()), Late)
 
 
 def test_a_server_that_says_nothing() -> None:
-    with serving(silent) as server:
+    with Server(silent) as server:
         late(Transport(f"http://{server.address}", PoolManager()), ReadTimeoutError)
 
 
 def test_a_server_that_does_not_read() -> None:
-    with serving(deaf) as server:
+    with Server(deaf) as server:
         late(Transport(f"http://{server.address}", PoolManager()), HTTPError, body=b"x" * (32 << 20))
 
 
 def test_a_handshake_that_does_not_end() -> None:
-    with serving(silent) as server:
+    with Server(silent) as server:
         late(Transport(f"https://{server.address}", PoolManager()), ConnectTimeoutError)
 
 
 def test_a_dripping_server_behind_tls(tmp_path: Path) -> None:
-    with serving(dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x")) as server:
+    with Server(dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x")) as server:
         front = TlsFront(server.address, tmp_path)
         try:
             late(Transport(front.url, PoolManager(ca_certs=str(front.authority))), Late)
@@ -92,7 +92,7 @@ def test_a_dripping_server_behind_tls(tmp_path: Path) -> None:
 
 
 def test_a_proxy_that_answers_a_little_at_a_time() -> None:
-    with serving(dripping(b"HTTP/1.1 200 OK\r\nX: ", b"x")) as proxy:
+    with Server(dripping(b"HTTP/1.1 200 OK\r\nX: ", b"x")) as proxy:
         late(Transport("https://127.0.0.1:1", ProxyManager(f"http://{proxy.address}")), (HTTPError, Late))
         late(Transport("http://127.0.0.1:1", ProxyManager(f"http://{proxy.address}")), Late)
 
@@ -119,7 +119,7 @@ def test_a_request_s_time_is_not_the_next_one_s(monkeypatch: pytest.MonkeyPatch)
             time.sleep(0.01)
         connection.sendall(_OK)
 
-    with serving(serve) as server:
+    with Server(serve) as server:
         transport = Transport(f"http://{server.address}", PoolManager())
         for seconds in (short, long):
             answer = transport.request("GET", "/", headers={}, seconds=seconds)
@@ -135,7 +135,7 @@ def test_an_answer_without_an_end_is_read_as_far_as_was_allowed() -> None:
         while True:
             connection.sendall(b"x" * 65536)
 
-    with serving(serve) as server:
+    with Server(serve) as server:
         transport = Transport(f"http://{server.address}", PoolManager())
         answer = transport.request("GET", "/", headers={}, seconds=_MUCH, largest=100_000)
         assert len(answer.data) == 100_001
@@ -157,7 +157,7 @@ def test_headers_and_body_are_one_write_and_the_base_s_path_comes_first(
             written.append(data)
         sendall(sock, data)
 
-    with serving(serve) as server:
+    with Server(serve) as server:
         transport = Transport(f"http://{server.address}/base", PoolManager())
         monkeypatch.setattr(socket.socket, "sendall", noted)
         transport.request("PUT", "/x?y=z", headers={"A": "b"}, body=b"the body", seconds=_MUCH)
@@ -177,7 +177,7 @@ def test_a_forbidden_address_is_sent_nothing(scheme: str, proxy: str | None) -> 
         received.append(connection.recv(65536))
         closed.set()
 
-    with serving(note) as server:
+    with Server(note) as server:
         base = f"{scheme}://{'192.0.2.1' if proxy else server.address}"
         manager = ProxyManager(f"{proxy}://{server.address}") if proxy else PoolManager()
         asked: list[str] = []
@@ -205,7 +205,7 @@ def test_connections_that_were_closed_are_opened_again() -> None:
         while connection.recv(65536):
             connection.sendall(_OK)
 
-    with serving(serve) as server:
+    with Server(serve) as server:
         transport = Transport(f"http://{server.address}", PoolManager())
         for _number in range(2):
             assert transport.request("GET", "/", headers={}, seconds=_MUCH).status == 200

@@ -33,7 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.goo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.token_request import (
     DeadlineRequest,
 )
-from tests.stand_ins.tcp_server import dripping, serving
+from tests.stand_ins.tcp_server import Server, dripping
 from tests.support.login import ACCESS, MetadataServer, TokenService
 
 # Every byte comes in time, but all of them take too long.
@@ -94,7 +94,7 @@ def test_a_refresh_that_waits_by_itself_ends_with_the_call_s_time() -> None:
 
 @pytest.mark.parametrize("begin", [b"HTTP/1.1 200 OK\r\nX: ", _HEAD], ids=["headers", "body"])
 def test_all_requests_for_a_token_have_one_end(begin: bytes) -> None:
-    with serving(dripping(begin, b"x")) as server:
+    with Server(dripping(begin, b"x")) as server:
         request = DeadlineRequest(_LIMIT)
         start = time.monotonic()
         for _number in range(2):

@@ -13,39 +13,31 @@ import json
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
+from tests.stand_ins.http_server import Request
 from tests.stand_ins.tcp_server import Server
 
 TOKEN = "example-token"
 
 
-class Asked(NamedTuple):
-    """One request."""
-
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes
-
-
 class Talk:
     """One connection, seen from the server."""
 
-    def __init__(self, held: socket.socket, asked: list[Asked]) -> None:
+    def __init__(self, held: socket.socket, stream: BinaryIO, asked: list[Request]) -> None:
         self._held = held
-        self._stream = held.makefile("rb")
+        self._stream = stream
         self._asked = asked
 
-    def request(self) -> Asked:
+    def request(self) -> Request:
         """Read a request; ConnectionError when the client has gone."""
         line = self._stream.readline().decode().split()
         if not line:
             raise ConnectionError
         headers = {name.lower(): value for name, value in http.client.parse_headers(self._stream).items()}
         body = self._stream.read(int(headers.get("content-length", "0")))
-        self._asked.append(Asked(line[0], line[1], headers, body))
+        self._asked.append(Request(line[0], line[1], headers, body))
         return self._asked[-1]
 
     def send(self, data: bytes) -> None:
@@ -73,10 +65,6 @@ class Talk:
             while self._stream.read(1):
                 pass
 
-    def close(self) -> None:
-        self._stream.close()
-        self._held.close()
-
 
 Handler = Callable[[Talk], None]
 
@@ -85,7 +73,7 @@ class Scripted(Server):
     """``with Scripted(first, second)``: the handlers of the first and of all later connections."""
 
     def __init__(self, *handlers: Handler) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[Request] = []
         super().__init__(*(functools.partial(self._talk, handler) for handler in handlers))
 
     def api(self, directory: Path, timeout: float = 5) -> PodApi:
@@ -94,11 +82,5 @@ class Scripted(Server):
         return PodApi("127.0.0.1", self.port, tls=False, directory=str(directory), timeout=timeout)
 
     def _talk(self, handler: Handler, held: socket.socket) -> None:
-        with contextlib.closing(Talk(held, self.asked)) as talk:
-            handler(talk)
-
-    def __enter__(self) -> Scripted:
-        return self
-
-    def __exit__(self, *unused: object) -> None:
-        self.close()
+        with held.makefile("rb") as stream:
+            handler(Talk(held, stream, self.asked))

@@ -78,7 +78,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     running: list[tuple[Scripted, Watched]] = []
 
     def begin(*handlers: Handler, **options: Any) -> Watched:
-        server = Scripted(*handlers).__enter__()
+        server = Scripted(*handlers)
         watched = Watched(server, tmp_path, **options)
         running.append((server, watched))
         return watched
@@ -86,7 +86,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     yield begin
     for server, watched in running:
         watched.stop()
-        server.__exit__(None, None, None)
+        server.close()
 
 
 def stays(*events: tuple[str, dict[str, Any]], first: dict[str, Any] | None = None) -> Handler:

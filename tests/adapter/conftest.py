@@ -25,17 +25,23 @@ def flavour(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def server(kubernetes: KubernetesLab) -> KubernetesEnv:
+    """The stand-in as tests use any API server."""
+    return KubernetesEnv(
+        STAND_IN, kubernetes.url, kubernetes.admin_token, kubernetes.viewer_token, lab=kubernetes
+    )
+
+
+@pytest.fixture
 def world(
     request: pytest.FixtureRequest,
-    kubernetes: KubernetesLab,
+    server: KubernetesEnv,
     secret_manager: SecretManagerLab,
     tmp_path: Path,
 ) -> Iterator[World]:
     """New stand-ins for each test."""
     flavour = request.getfixturevalue("flavour") if "flavour" in request.fixturenames else "today"
     with HyperFleetLab(flavour=flavour) as hyperfleet:
-        lab = kubernetes
-        server = KubernetesEnv(STAND_IN, lab.url, lab.admin_token, lab.viewer_token, lab=lab)
         yield World(hyperfleet, server, secret_manager, tmp_path)
         reports = [
             one

@@ -26,9 +26,9 @@ from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.world import Working
 from tests.support.docker_configs import docker_config, held
 from tests.support.kubernetes.world import Admin
+from tests.support.secret_manager import PROJECT, owned, payloads
 
 NAMESPACE = "hyperfleet-system"
-PROJECT = "customer-prod-12345"
 TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
 PRECONDITIONS = (
     'spec.provider == "gcp"',
@@ -50,6 +50,9 @@ class World:
     :param prefix: begins the clusters' ids, and the namespace's name on an API server that tests share.
     """
 
+    # What plays the kubelet; this one also places the Secret when a Job's pod succeeds.
+    PLAYING: type[Playing] = Working
+
     def __init__(
         self,
         hyperfleet: HyperFleetLab,
@@ -67,7 +70,7 @@ class World:
         self.prefix = prefix
         self.home = prefix + NAMESPACE
         self.kubeconfig = server.kubeconfig(directory / "kubeconfig")
-        self.playing: Playing = Working(self.request, self.home, controllers=server.lab is None)
+        self.playing = self.PLAYING(self.request, self.home, controllers=server.lab is None)
         self.namespaces: list[str] = []
         self.log: list[dict[str, Any]] = []
         self.spec: dict[str, Any] = {}
@@ -229,25 +232,14 @@ class World:
 
     def payloads(self, cluster_id: str) -> list[bytes]:
         """The versions in Secret Manager, oldest first."""
-        record = self.manager.store.find(PROJECT, f"hyperfleet-{cluster_id}-pull-secret")
-        return [bytes(version.payload) for version in record.versions] if record else []
+        return payloads(self.manager, cluster_id)
 
     def versions(self, cluster_id: str) -> int:
         return len(self.payloads(cluster_id))
 
     def do_the_job(self, cluster_id: str, job: str, version: str = "1") -> None:
         """Store the cluster's version in Secret Manager and let the Job's pod succeed."""
-        secret = f"hyperfleet-{cluster_id}-pull-secret"
-        self.manager.seed(
-            [
-                {
-                    "project": PROJECT,
-                    "secret": secret,
-                    "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id},
-                    "versions": [{"data": json.dumps(ONE)}],
-                }
-            ]
-        )
+        self.manager.seed([owned(cluster_id, json.dumps(ONE))])
         self.playing.finish(job, self.message(version))
 
     def message(self, version: str = "1", **more: Any) -> str:

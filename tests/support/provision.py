@@ -16,9 +16,9 @@ from tests.stand_ins.secret_manager.lab import SecretManagerLab
 from tests.support.docker_configs import docker_config, held
 from tests.support.kubernetes.world import Api
 from tests.support.processes import Ansible, Finished, Running
+from tests.support.secret_manager import PROJECT, payloads
 
 PLAYBOOK = "hyperfleet.pull_secret.provision"
-PROJECT = "customer-prod-12345"
 # Passing faults are met many times here; the real delays would only make the tests slow.
 FAST = {"provision_retry": {"tries": 3, "delay": 0.05, "max_delay": 0.1}}
 
@@ -102,8 +102,7 @@ class World:
     def versions(self, cluster: str | dict[str, Any]) -> int:
         """How many versions Secret Manager has of a cluster's pull secret, destroyed ones included."""
         identity = cluster if isinstance(cluster, str) else cluster["cluster_id"]
-        record = self.manager.store.find(PROJECT, f"hyperfleet-{identity}-pull-secret")
-        return len(record.versions) if record else 0
+        return len(payloads(self.manager, identity))
 
     def placed(self, cluster: str | dict[str, Any]) -> Any:
         """The Secret in the management cluster, or None."""

@@ -58,6 +58,12 @@ def owned(cluster: str, *payloads: str, **fields: Any) -> dict[str, Any]:
     }
 
 
+def payloads(lab: SecretManagerLab, cluster: str) -> list[bytes]:
+    """The payloads of a cluster's versions, oldest first."""
+    record = lab.store.find(PROJECT, secret_id(cluster))
+    return [] if record is None else [version.payload for version in record.versions]
+
+
 def endpoint(lab: SecretManagerLab, transport: str) -> dict[str, str]:
     """The module's ``gcp`` option for a stand-in."""
     return {
@@ -128,8 +134,7 @@ class Module:
 
     def payloads(self, cluster: str = "cls-1") -> list[bytes]:
         """The versions' payloads, oldest first."""
-        record = self.lab.store.find(PROJECT, secret_id(cluster))
-        return [] if record is None else [version.payload for version in record.versions]
+        return payloads(self.lab, cluster)
 
     def holds(self, word: str, cluster: str = "cls-1") -> bool:
         """Whether the newest enabled version holds ``document(word)``."""

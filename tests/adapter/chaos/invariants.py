@@ -14,7 +14,8 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectories
 from tests.adapter.chaos.story import Story
 from tests.adapter.chaos.world import ChaosWorld
-from tests.adapter.world import NAMESPACE, PROJECT
+from tests.adapter.world import NAMESPACE
+from tests.support.secret_manager import PROJECT
 
 _KEPT_JOBS = 2
 

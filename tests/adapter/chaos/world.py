@@ -10,33 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from tests.adapter.world import World
-from tests.lab.session import STAND_IN, KubernetesEnv
-from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.playing import Playing
-from tests.stand_ins.secret_manager import SecretManagerLab
 
 
 class ChaosWorld(World):
     """The adapter's surroundings, where only the Job's real program places a Secret."""
 
-    def __init__(
-        self,
-        hyperfleet: HyperFleetLab,
-        kubernetes: KubernetesLab,
-        manager: SecretManagerLab,
-        directory: Path,
-    ) -> None:
-        server = KubernetesEnv(
-            STAND_IN, kubernetes.url, kubernetes.admin_token, kubernetes.viewer_token, lab=kubernetes
-        )
-        super().__init__(hyperfleet, server, manager, directory)
-        # Unlike ``Working``, this does not place the Secret when a pod succeeds.
-        self.playing = Playing(self.request, self.home)
+    PLAYING = Playing
 
     def config(self, **spec: Any) -> Path:
         """Write the adapter's configuration, with an API timeout below the injected delay of 3 s."""
-        return super().config(**{"hyperfleetAPI": {"url": self.hyperfleet.url, "timeout": "2s"}, **spec})
+        changed = {
+            "hyperfleetAPI": {"url": self.hyperfleet.url, "timeout": "2s"},
+            "jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6},
+        }
+        return super().config(**{**changed, **spec})
 
     def unfinished(self) -> list[str]:
         """The clusters that are not Reconciled: the sentinel publishes them again."""

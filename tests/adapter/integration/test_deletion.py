@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.adapter.world import PROJECT, World
+from tests.adapter.world import World
+from tests.support.secret_manager import PROJECT
 
 
 def made(world: World) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.adapter.integration.test_deletion import made, managed
-from tests.adapter.world import PROJECT, World
+from tests.adapter.world import World
+from tests.support.secret_manager import PROJECT
 
 
 def own(world: World, cluster: str, data: dict[str, Any]) -> None:

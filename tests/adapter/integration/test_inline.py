@@ -17,7 +17,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     request_counts,
     result_document,
 )
-from tests.adapter.world import ONE, PROJECT, TWO, World, outcomes
+from tests.adapter.world import ONE, TWO, World, outcomes
+from tests.support.secret_manager import PROJECT
 
 
 @pytest.fixture(autouse=True)

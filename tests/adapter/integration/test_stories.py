@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.adapter.world import NAMESPACE, PROJECT, TRACE, TWO, World, outcomes
+from tests.adapter.world import NAMESPACE, TRACE, TWO, World, outcomes
 from tests.stand_ins.http_server import Request
+from tests.support.secret_manager import PROJECT
 
 
 def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None:

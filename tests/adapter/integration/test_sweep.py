@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
-from tests.adapter.world import PROJECT, TWO, World
+from tests.adapter.world import TWO, World
+from tests.support.secret_manager import PROJECT
 
 
 def test_all_clusters_page_by_page(world: World) -> None:

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapter.world import PROJECT, World
+from tests.adapter.world import World
 from tests.lab.session import REAL, kubernetes
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.rights import pod
+from tests.support.secret_manager import PROJECT
 
 pytestmark = pytest.mark.real("go")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import requests
 
-from tests.adapter.world import PROJECT, World
+from tests.adapter.world import World
 from tests.lab.nodes.api import Object
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.session import REAL, KubernetesEnv
@@ -25,6 +25,7 @@ from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM, adapter_nam
 from tests.support.docker_configs import encoded
 from tests.support.processes import Ansible
 from tests.support.rulebook import prepare
+from tests.support.secret_manager import PROJECT
 
 STORED = f"hyperfleet-{CLUSTER}-pull-secret"
 # Seconds on a busy machine, with the start of ansible-rulebook or the pull of the image.

@@ -14,7 +14,8 @@ import pytest
 from tests.provision.integration.test_interrupted import until
 from tests.support.docker_configs import auth, docker_config
 from tests.support.exhaustive import some
-from tests.support.provision import PROJECT, World, recap, rows
+from tests.support.provision import World, recap, rows
+from tests.support.secret_manager import PROJECT
 
 ONE = docker_config(quay_io="one")
 

@@ -15,7 +15,8 @@ import pytest
 from tests.stand_ins.secret_manager.protos import DISABLED
 from tests.support.docker_configs import docker_config, encoded
 from tests.support.processes import Finished
-from tests.support.provision import PROJECT, World
+from tests.support.provision import World
+from tests.support.secret_manager import PROJECT
 
 _INSPECT = "hyperfleet.pull_secret.inspect"
 _TWO = docker_config(quay_io="two")

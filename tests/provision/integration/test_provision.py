@@ -14,7 +14,8 @@ import pytest
 from tests.stand_ins.secret_manager.protos import DISABLED, ENABLED
 from tests.support.docker_configs import auth, docker_config
 from tests.support.late import at_once_and_late
-from tests.support.provision import PROJECT, World, recap, rows
+from tests.support.provision import World, recap, rows
+from tests.support.secret_manager import PROJECT
 
 ONE = docker_config(quay_io="one")
 TWO = docker_config(quay_io="two")

@@ -22,18 +22,8 @@ from tests.adapter.chaos.kubelet import Kubelet
 from tests.adapter.chaos.parts import Parts
 from tests.adapter.chaos.story import Story
 from tests.adapter.chaos.world import ChaosWorld
-from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.kubernetes import KubernetesLab
-from tests.stand_ins.secret_manager import SecretManagerLab
 
 SEED = int(os.environ.get("CHAOS_SEED") or random.randrange(10**6))
-
-
-@pytest.fixture
-def world(
-    hyperfleet: HyperFleetLab, kubernetes: KubernetesLab, secret_manager: SecretManagerLab, tmp_path: Path
-) -> ChaosWorld:
-    return ChaosWorld(hyperfleet, kubernetes, secret_manager, tmp_path)
 
 
 def until_right(
@@ -52,7 +42,6 @@ def until_right(
 
 def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
     """No sentinel repeats the events: one event for each change must be enough."""
-    world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
     with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), SEED) as parts:
         story = Story(world, parts, kubelet, SEED)
         # Slow enough that runs are killed in the middle.
@@ -71,7 +60,6 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Path) -> None:
     """All APIs have faults, and a sentinel publishes the clusters that are not reconciled."""
-    world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
     with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), SEED + 1) as parts:
         story = Story(world, parts, kubelet, SEED + 1)
         story.go_on(5, faults=True, pause=0.12)

@@ -6,22 +6,18 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from tests.adapter.chaos.kubelet import Kubelet
 from tests.adapter.chaos.world import ChaosWorld
 from tests.adapter.world import NAMESPACE
-from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.kubernetes import KubernetesLab
-from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.lab.supervisor import wait_until
 
 
 def test_a_pod_that_is_created_during_its_jobs_deletion_does_not_block_it(
-    hyperfleet: HyperFleetLab, kubernetes: KubernetesLab, secret_manager: SecretManagerLab, tmp_path: Path
+    world: ChaosWorld, tmp_path: Path
 ) -> None:
     """Otherwise the cluster would be reported as EarlierJobEnding for ever."""
-    world = ChaosWorld(hyperfleet, kubernetes, secret_manager, tmp_path)
     cluster = world.cluster()
     world.one(cluster)
     name = f"pullsecret-{cluster}-gen1"
@@ -30,7 +26,8 @@ def test_a_pod_that_is_created_during_its_jobs_deletion_does_not_block_it(
     world.request("DELETE", path, {"propagationPolicy": "Foreground"}, "application/json")
     world.playing._make_pod(name)
     with Kubelet(world, tmp_path):
-        deadline = time.monotonic() + 20
-        while world.admin.items(NAMESPACE, "jobs") or world.admin.items(NAMESPACE, "pods"):
-            assert time.monotonic() < deadline, "the Job and its pods must be deleted"
-            time.sleep(0.05)
+        wait_until(
+            lambda: not world.admin.items(NAMESPACE, "jobs") + world.admin.items(NAMESPACE, "pods"),
+            "the Job and its pods are deleted",
+            20,
+        )

@@ -20,9 +20,6 @@ from tests.adapter.chaos.real_parts import Real
 from tests.adapter.chaos.story import Story
 from tests.adapter.chaos.world import ChaosWorld
 from tests.lab.rabbitmq import RabbitMQ, rabbitmq
-from tests.stand_ins.hyperfleet import HyperFleetLab
-from tests.stand_ins.kubernetes import KubernetesLab
-from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_events.sentinel import Sentinel
 
 pytestmark = [pytest.mark.real("root", "apt-get", "java"), pytest.mark.alone]
@@ -32,13 +29,6 @@ pytestmark = [pytest.mark.real("root", "apt-get", "java"), pytest.mark.alone]
 def broker() -> Iterator[RabbitMQ]:
     with rabbitmq() as found:
         yield found
-
-
-@pytest.fixture
-def world(
-    hyperfleet: HyperFleetLab, kubernetes: KubernetesLab, secret_manager: SecretManagerLab, tmp_path: Path
-) -> ChaosWorld:
-    return ChaosWorld(hyperfleet, kubernetes, secret_manager, tmp_path)
 
 
 def test_at_the_end_all_is_right(
@@ -51,7 +41,6 @@ def test_at_the_end_all_is_right(
     sentinel = Sentinel(broker)
     (tmp_path / "url").write_text(broker.url)
     world.spec = {
-        "jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6},
         "broker": {
             "type": "rabbitmq",
             "urlFile": str(tmp_path / "url"),

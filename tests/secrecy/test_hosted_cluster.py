@@ -90,7 +90,7 @@ class World:
                 }
                 yield Evidence("object", plural, json.dumps(seen, ensure_ascii=False).encode())
         for call in self.lab.calls.matching():
-            yield Evidence("API server log", call.verb, f"{call.path}?{call.query} {call.user}".encode())
+            yield Evidence("API server log", call.verb, f"{call.path}?{call.query}".encode())
 
     def leaks(self, recording: Recording) -> list[Any]:
         return Needles(self.canaries).leaks([*recording.evidence, *self.told()])

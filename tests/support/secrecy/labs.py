@@ -79,9 +79,9 @@ class Labs:
         return {"hyperfleet": {"cluster_id": name}}
 
     def logs(self) -> Iterator[Evidence]:
-        """What access and audit logs hold of each request: who, the verb, the path and the query."""
+        """What access and audit logs hold of each request: the verb, the path and the query."""
         for call in self.kubernetes.calls.matching():
-            yield Evidence("API server log", call.verb, f"{call.path}?{call.query} {call.user}".encode())
+            yield Evidence("API server log", call.verb, f"{call.path}?{call.query}".encode())
         for other in self.hyperfleet.calls.matching():
             yield Evidence("HyperFleet log", other.method, f"{other.path}?{other.query}".encode())
         for stored in self.secret_manager.calls.matching():

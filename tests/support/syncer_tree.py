@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from string import Template
 from typing import NamedTuple
 
 import jeepney
@@ -19,23 +20,6 @@ import jeepney
 from tests.tools.env import ROOT
 
 CONTAINERFILE = ROOT / "extensions/syncer/Containerfile"
-
-
-def instructions() -> list[list[str]]:
-    """The Containerfile's instructions as words, its variables put in."""
-    variables: dict[str, str] = {}
-    found = []
-    text = CONTAINERFILE.read_text().replace("\\\n", " ")
-    for line in text.splitlines():
-        for name, value in variables.items():
-            line = line.replace(f"${{{name}}}", value)
-        words = line.split()
-        if words and not words[0].startswith("#"):
-            found.append(words)
-            if words[0] == "ARG" and "=" in words[1]:
-                name, _sign, value = words[1].partition("=")
-                variables[name] = value
-    return found
 
 
 class Tree(NamedTuple):
@@ -48,17 +32,19 @@ class Tree(NamedTuple):
 
 def build_tree(target: Path, python: str = sys.executable) -> Tree:
     """Do what the Containerfile does with the jeepney that is installed; ``python`` runs the program."""
+    variables: dict[str, str] = {}
     environ: dict[str, str] = {}
     command: list[str] = []
-    for words in instructions():
-        if words[0] == "COPY" and not words[1].endswith(".whl"):
-            _copy(target, *words[1:])
-        elif words[0] == "ENV":
-            environ.update(
-                (name, value) for name, _sign, value in (word.partition("=") for word in words[1:])
-            )
-        elif words[0] == "ENTRYPOINT":
-            command = json.loads(" ".join(words[1:]))
+    for line in CONTAINERFILE.read_text().replace("\\\n", " ").splitlines():
+        instruction, _space, rest = Template(line).safe_substitute(variables).partition(" ")
+        if instruction in ("ARG", "ENV"):
+            for word in rest.split():
+                name, _sign, value = word.partition("=")
+                (variables if instruction == "ARG" else environ)[name] = value
+        elif instruction == "COPY" and ".whl" not in rest:
+            _copy(target, *rest.split())
+        elif instruction == "ENTRYPOINT":
+            command = json.loads(rest)
     assert jeepney.__file__ is not None
     program = (target / command[-1].lstrip("/")).with_suffix(".py")
     ignored = shutil.ignore_patterns("tests", "__pycache__")

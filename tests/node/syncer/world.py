@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import base64
 import functools
 import json
 import os
@@ -34,100 +33,94 @@ from tests.lab.supervisor import wait_until
 from tests.node.fake_systemd import FakeSystemd, QuickClock
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.lab import KubernetesLab
-from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.tcp_server import Server, forward
+from tests.support.docker_configs import KEY, TYPE, encoded
 
 NAMESPACE = "kube-system"
 SECRET = "global-pull-secret"
 STATUS = "global-pull-secret-status"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
+CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 # What a syncer does between two looks may be over soon.
 eventually = functools.partial(wait_until, pause=0.005)
 
 
 def document(password: str = "example-password", *registries: str) -> bytes:
-    auth = base64.b64encode(f"robot:{password}".encode()).decode()
+    auth = encoded(f"robot:{password}")
     return json.dumps({"auths": {name: {"auth": auth} for name in registries or ("quay.io",)}}).encode()
 
 
 class Cluster:
     """The objects that the controller makes, in the stand-in."""
 
-    def __init__(self, lab: KubernetesLab, slots: int = 1) -> None:
+    def __init__(self, lab: KubernetesLab) -> None:
         self.lab = lab
-        self.leases = tuple(f"restart-{number}" for number in range(slots))
-        with lab.store.lock:
-            for name in self.leases:
-                self._create("leases", name, spec={})
-            self._create("configmaps", STATUS)
+        self.leases: tuple[str, ...] = ()
+        self.add_slot()
+        self._call("POST", CONFIG_MAPS, {"metadata": {"name": STATUS}})
 
-    def _create(self, plural: str, name: str, **content: Any) -> str:
-        obj = {"metadata": {"name": name, "namespace": NAMESPACE}, **content}
-        return str(self.lab.store.create(RESOURCES[plural], obj).obj["metadata"]["resourceVersion"])
+    def add_slot(self) -> None:
+        self.leases += (f"restart-{len(self.leases)}",)
+        self._call("POST", LEASES, {"metadata": {"name": self.leases[-1]}, "spec": {}})
 
     def put(self, content: bytes | None) -> str:
         """Write the Secret; its version."""
-        data = {} if content is None else {".dockerconfigjson": base64.b64encode(content).decode()}
-        body = {"metadata": {"name": SECRET}, "type": "kubernetes.io/dockerconfigjson", "data": data}
+        data, kind = {}, "Opaque"
         if content is None:
-            # The API server wants the key for that type.
-            self._call("DELETE", f"{SECRETS}/{SECRET}")
-            body["type"] = "Opaque"
-        status, found = self._call("PATCH", f"{SECRETS}/{SECRET}", {"data": data})
-        if status == 404:
-            status, found = self._call("POST", SECRETS, body)
-        assert status < 300, found
+            # The API server wants the key for the usual type.
+            self.delete()
+        else:
+            data, kind = {KEY: encoded(content)}, TYPE
+        found = self._call("PATCH", f"{SECRETS}/{SECRET}", {"data": data})
+        if found is None:
+            found = self._call("POST", SECRETS, {"metadata": {"name": SECRET}, "type": kind, "data": data})
         return str(found["metadata"]["resourceVersion"])
 
     def delete(self) -> None:
-        status, found = self._call("DELETE", f"{SECRETS}/{SECRET}")
-        assert status < 300, found
+        self._call("DELETE", f"{SECRETS}/{SECRET}")
 
-    def _call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Over HTTP: a watch that just begins may miss what is written into the store from here."""
-        return ask(self.lab.url, method, path, body, token=self.lab.admin_token)
+    def _call(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer, or None for an object that does not exist.
+
+        Over HTTP: a watch that just begins may miss what is written into the store from here.
+        """
+        status, found = ask(self.lab.url, method, path, body, token=self.lab.admin_token)
+        assert status < 300 or status == 404, found
+        return found if status < 300 else None
+
+    def _find(self, plural: str, name: str) -> dict[str, Any]:
+        """The object, without a call that a test would count."""
+        with self.lab.store.lock:
+            return self.lab.store.find(plural, NAMESPACE, name) or {}
 
     def statuses(self) -> dict[str, Any]:
-        with self.lab.store.lock:
-            found = self.lab.store.find("configmaps", NAMESPACE, STATUS) or {}
-        return {node: json.loads(value) for node, value in found.get("data", {}).items()}
+        found = self._find("configmaps", STATUS).get("data", {})
+        return {node: json.loads(value) for node, value in found.items()}
 
     def status(self, node: str = "node-1") -> dict[str, Any]:
         found: dict[str, Any] = self.statuses().get(node, {})
         return found
 
     def say(self, node: str, value: Mapping[str, str] | None) -> None:
-        """What another node's syncer says, or none any more."""
-        store = self.lab.store
-        with store.lock:
-            old = store.find("configmaps", NAMESPACE, STATUS) or {}
-            data = {key: kept for key, kept in old.get("data", {}).items() if key != node}
-            data.update({} if value is None else {node: json.dumps(dict(value))})
-            store.replace(RESOURCES["configmaps"], {**old, "data": data})
+        """Report this as another node's syncer does; None removes its report."""
+        said = None if value is None else json.dumps(dict(value))
+        self._call("PATCH", f"{CONFIG_MAPS}/{STATUS}", {"data": {node: said}})
 
-    def add_slot(self) -> None:
-        self.leases += (f"restart-{len(self.leases)}",)
-        with self.lab.store.lock:
-            self._create("leases", self.leases[-1], spec={})
+    def hold(self, node: str, seconds: int) -> None:
+        """Take the first slot for a node that never renews it."""
+        spec = {"holderIdentity": node, "leaseDurationSeconds": seconds}
+        self._call("PATCH", f"{LEASES}/{self.leases[0]}", {"spec": spec})
 
-    def hold(self, node: str, seconds: int, number: int = 0) -> None:
-        """Take a slot for a node that never renews it."""
-        store = self.lab.store
-        with store.lock:
-            old = store.find("leases", NAMESPACE, self.leases[number]) or {}
-            spec = {"holderIdentity": node, "leaseDurationSeconds": seconds, "renewTime": "x"}
-            store.replace(RESOURCES["leases"], {**old, "spec": spec})
-
-    def renewed(self, number: int = 0) -> str:
-        return self._lease(number, "renewTime")
+    def renewed(self) -> str:
+        return self._lease(0, "renewTime")
 
     def holder(self, number: int = 0) -> str:
         return self._lease(number, "holderIdentity")
 
     def _lease(self, number: int, field: str) -> str:
-        with self.lab.store.lock:
-            lease = self.lab.store.find("leases", NAMESPACE, self.leases[number])
-        return str((lease or {}).get("spec", {}).get(field) or "")
+        spec = self._find("leases", self.leases[number])["spec"]
+        return str(spec.get(field) or "")
 
     def wait(self, state: str, version: str, node: str = "node-1") -> str:
         """Until the node says this of that version; its message."""

@@ -214,7 +214,7 @@ def _measure(kind: str, size: int, lab: BenchLab, directory: Path) -> list[Run]:
 
 def _prepared(lab: BenchLab) -> Client:
     client = Client(lab)
-    serve_hosted_control_planes(lambda method, at, body: int(client.call(method, at, body)[0]))
+    serve_hosted_control_planes(client.call)
     return client
 
 

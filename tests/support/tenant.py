@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from tests.lab.nodes.api import ApiError
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.node import Node
 from tests.lab.supervisor import LabError, wait_until
 from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of
-from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane, serve_hosted_control_planes
+from tests.stand_ins.kubernetes.hypershift import hosted_control_plane, serve_hosted_control_planes
 from tests.support.docker_configs import KEY, TYPE, docker_config, encoded
 from tests.support.kubernetes.running import run_task
+from tests.support.kubernetes.world import Admin, path
 from tests.support.rulebook import prepare
 
 CLUSTER, PLANE = "cls-1", "clusters-cls-1"
 CONFIG = "/var/lib/kubelet/config.json"
 _SECRETS = "/api/v1/namespaces/kube-system/secrets"
+_KINDS = ("daemonsets", "secrets", "configmaps", "serviceaccounts", "roles", "rolebindings", "leases")
 _PLATFORM = ("platform", "example-platform-password")
 
 
@@ -45,6 +46,7 @@ class Tenant:
 
     def __init__(self, cluster: ClusterLab, directory: Path) -> None:
         self.cluster = cluster
+        self.management, self.hosted = Admin(cluster.management), Admin(cluster.hosted)
         self.directory = directory
         self.images = 0
         self.file = directory / "clusters.json"
@@ -52,19 +54,19 @@ class Tenant:
 
     def _stand_up(self) -> None:
         """The platform's part, which HyperShift does: the plane, the original, the kubeconfig, the image."""
-        lab, api = self.cluster, self.cluster.management_api
-        serve_hosted_control_planes(lambda method, path, body: _request(api, method, path, body))
-        if api.find(f"/api/v1/namespaces/{PLANE}") is None:
-            api.create("/api/v1/namespaces", {"metadata": {"name": PLANE}})
+        lab = self.cluster
+        serve_hosted_control_planes(self.management.request)
+        if self.management.request("GET", f"/api/v1/namespaces/{PLANE}")[0] == 404:
+            self.management.namespace(PLANE)
         kubeconfig = kubeconfig_of(Cluster("hosted", lab.hosted.url, lab.hosted.token, lab.hosted.ca))
         data = {"kubeconfig": encoded(json.dumps(kubeconfig))}
-        self._secret(api, PLANE, "admin-kubeconfig", data, "Opaque")
+        self.management.put_secret(PLANE, "admin-kubeconfig", data)
         self.original(document(cloud_openshift_com="cloud", quay_io="original"))
-        planes = f"{BASE}/namespaces/{PLANE}/hostedcontrolplanes"
-        api.apply(f"{planes}/{CLUSTER}", hosted_control_plane(CLUSTER))
+        plane = path(PLANE, "hostedcontrolplanes", CLUSTER)
+        lab.management_api.apply(plane, hosted_control_plane(CLUSTER))
         lab.registry.set_account(*_PLATFORM)
         pull = {KEY: encoded(lab.registry.docker_config(*_PLATFORM))}
-        self._secret(lab.api, "kube-system", "global-pull-secret-syncer-image", pull, TYPE)
+        self.hosted.put_secret("kube-system", "global-pull-secret-syncer-image", pull, TYPE)
         self.entry = {
             "cluster_id": CLUSTER,
             "control_plane_namespace": PLANE,
@@ -76,13 +78,9 @@ class Tenant:
         }
         self.file.write_text(json.dumps({"clusters": [self.entry]}))
 
-    def _secret(self, api: Any, namespace: str, name: str, data: dict[str, str], kind: str) -> None:
-        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "type": kind, "data": data}
-        api.apply(f"/api/v1/namespaces/{namespace}/secrets/{name}", body)
-
     def original(self, text: str) -> None:
         """The owner writes, or rotates, the original pull secret."""
-        self._secret(self.cluster.management_api, PLANE, "pull-secret", {KEY: encoded(text)}, TYPE)
+        self.management.put_secret(PLANE, "pull-secret", {KEY: encoded(text)}, TYPE)
 
     def additional(self, password: str | None) -> None:
         """The tenant writes, or rotates, its own; None deletes it."""
@@ -91,7 +89,7 @@ class Tenant:
             return
         self.cluster.registry.set_account("tenant", password)
         text = self.cluster.registry.docker_config("tenant", password)
-        self._secret(self.cluster.api, "kube-system", "additional-pull-secret", {KEY: encoded(text)}, TYPE)
+        self.hosted.put_secret("kube-system", "additional-pull-secret", {KEY: encoded(text)}, TYPE)
 
     def pod(self, *, node: str | None = None) -> str:
         """A pod of a private image that no node has seen; its name."""
@@ -176,29 +174,12 @@ class Tenant:
 
     def objects(self) -> list[str]:
         """What there is of the global pull secret in the hosted cluster."""
-        api = self.cluster.api
-        kinds = {
-            "apis/apps/v1": ["daemonsets"],
-            "api/v1": ["secrets", "configmaps", "serviceaccounts"],
-            "apis/rbac.authorization.k8s.io/v1": ["roles", "rolebindings"],
-            "apis/coordination.k8s.io/v1": ["leases"],
-        }
         return sorted(
-            f"{kind}/{item['metadata']['name']}"
-            for base, plurals in kinds.items()
-            for kind in plurals
-            for item in api.items(f"/{base}/namespaces/kube-system/{kind}")
-            if item["metadata"]["name"].startswith("global-pull-secret")
-            and not item["metadata"]["name"].endswith("-image")
+            f"{kind}/{name}"
+            for kind in _KINDS
+            for name in self.hosted.names("kube-system", kind)
+            if name.startswith("global-pull-secret") and not name.endswith("-image")
         )
-
-
-def _request(api: Any, method: str, path: str, body: Any) -> int:
-    try:
-        api._send(method, path, **({"json": body} if body is not None else {}))
-    except ApiError as error:
-        return error.code
-    return 201 if method == "POST" else 200
 
 
 @contextmanager

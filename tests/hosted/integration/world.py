@@ -41,7 +41,7 @@ class World:
         self.namespace = hosted.namespace()
         self.select = {"world": self.id}
         self.nodes: list[str] = []
-        serve_hosted_control_planes(lambda method, at, body: management.request(method, at, body)[0])
+        serve_hosted_control_planes(management.request)
         self.kubeconfig = kubeconfig_of(hosted.cluster("hosted"))
         self.put_kubeconfig(self.kubeconfig)
         self.plane = path(self.control_plane, "hostedcontrolplanes", self.id)
@@ -57,18 +57,18 @@ class World:
 
     def put_kubeconfig(self, document: Any) -> None:
         text = document if isinstance(document, str) else json.dumps(document)
-        self._put(self.management, self.control_plane, "admin-kubeconfig", {"kubeconfig": encoded(text)})
+        self.management.put_secret(self.control_plane, "admin-kubeconfig", {"kubeconfig": encoded(text)})
 
     def original(self, document: Any) -> None:
         """Write the original pull secret."""
-        self._put(self.management, self.control_plane, "pull-secret", {KEY: _encoded(document)}, TYPE)
+        self.management.put_secret(self.control_plane, "pull-secret", {KEY: _encoded(document)}, TYPE)
 
     def additional(self, document: Any) -> None:
         """Write the tenant's; None deletes it."""
         if document is None:
             self.hosted.delete(self.namespace, "secrets", ADDITIONAL)
         else:
-            self._put(self.hosted, self.namespace, ADDITIONAL, {KEY: _encoded(document)})
+            self.hosted.put_secret(self.namespace, ADDITIONAL, {KEY: _encoded(document)})
 
     def options(self, **more: Any) -> dict[str, Any]:
         """The options of this cluster's target."""
@@ -140,13 +140,6 @@ class World:
         """No faults, hooks or counts."""
         self.management.reset()
         self.hosted.reset()
-
-    @staticmethod
-    def _put(api: Api, namespace: str, name: str, data: dict[str, str], kind: str = "Opaque") -> None:
-        if api.get(namespace, "secrets", name) is None:
-            api.create(namespace, "secrets", {"metadata": {"name": name}, "type": kind, "data": data})
-        else:
-            api.merge(namespace, "secrets", name, {"data": data})
 
 
 def _encoded(document: Any) -> str:

@@ -154,7 +154,7 @@ def test_nodes_belong_to_no_namespace(admin: Client) -> None:
 
 
 def test_a_hosted_control_plane_is_what_was_sent(admin: Client, shared_place: Place) -> None:
-    serve_hosted_control_planes(lambda method, at, body: admin.call(method, at, body).code)
+    serve_hosted_control_planes(lambda method, at, body: (admin.call(method, at, body).code, None))
     plane = {
         "apiVersion": "hypershift.openshift.io/v1beta1",
         "kind": "HostedControlPlane",

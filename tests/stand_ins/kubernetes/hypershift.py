@@ -56,15 +56,17 @@ def hosted_control_plane(name: str) -> dict[str, Any]:
     }
 
 
-def serve_hosted_control_planes(request: Callable[[str, str, Any], int], seconds: float = 60) -> None:
+def serve_hosted_control_planes(
+    request: Callable[[str, str, Any], tuple[int, Any]], seconds: float = 60
+) -> None:
     """Make the API server serve the kind; harmless where it does.
 
-    :param request: takes a method, a path and a body, and gives the HTTP status.
+    :param request: takes a method, a path and a body, and gives the HTTP status and the answer.
     """
-    if request("GET", f"{BASE}/hostedcontrolplanes", None) == 200:
+    if request("GET", f"{BASE}/hostedcontrolplanes", None)[0] == 200:
         return
-    assert request("POST", CRDS, CRD) in (201, 409)
+    assert request("POST", CRDS, CRD)[0] in (201, 409)
     deadline = time.monotonic() + seconds
-    while request("GET", f"{BASE}/hostedcontrolplanes", None) != 200:
+    while request("GET", f"{BASE}/hostedcontrolplanes", None)[0] != 200:
         assert time.monotonic() < deadline, "HostedControlPlanes are not served"
         time.sleep(0.05)

@@ -12,7 +12,7 @@ import secrets
 import ssl
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import urllib3
 
@@ -24,6 +24,9 @@ from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.faults import FaultyServer
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.kubernetes.routing import Target
+
+if TYPE_CHECKING:
+    from tests.lab.control_plane.cluster import State
 
 MUTATING = ("create", "update", "patch", "delete", "deletecollection")
 # Headers that are about a connection, of which a proxy has two.
@@ -40,7 +43,7 @@ def path(namespace: str, kind: str, name: str = "") -> str:
 class Admin:
     """Requests to an API server as its admin."""
 
-    def __init__(self, env: KubernetesEnv) -> None:
+    def __init__(self, env: KubernetesEnv | State) -> None:
         self.token = env.token
         self._upstream = env.url
         self._tls = ssl.create_default_context(cafile=env.ca_file) if env.ca_file else None
@@ -73,6 +76,13 @@ class Admin:
     def secret(self, namespace: str, name: str) -> Any:
         """The secret, or None."""
         return self.get(namespace, "secrets", name)
+
+    def put_secret(self, namespace: str, name: str, data: dict[str, str], kind: str = "Opaque") -> None:
+        """Create the Secret, or give the one that is there this data."""
+        if self.secret(namespace, name) is None:
+            self.create(namespace, "secrets", {"metadata": {"name": name}, "type": kind, "data": data})
+        else:
+            self.merge(namespace, "secrets", name, {"data": data})
 
     def get(self, namespace: str, kind: str, name: str) -> Any:
         """The object, or None."""

@@ -6,23 +6,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import yaml
 
 from tests.lab.nodes.api import Api, Object
 from tests.lab.supervisor import wait_until
 from tests.support import doc_tables
 
-_RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-_PATHS = {
-    "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
-    "Role": _RBAC + "/namespaces/{}/roles",
-    "RoleBinding": _RBAC + "/namespaces/{}/rolebindings",
-    "ClusterRole": _RBAC + "/clusterroles",
-    "ClusterRoleBinding": _RBAC + "/clusterrolebindings",
-}
 
 
 def documented() -> list[Object]:
@@ -57,7 +47,10 @@ def take(api: Api, objects: list[Object]) -> None:
 
 
 def _place(item: Object) -> str:
-    return _PATHS[item["kind"]].format(item["metadata"].get("namespace"))
+    version, namespace = item["apiVersion"], item["metadata"].get("namespace")
+    base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    where = f"{base}/namespaces/{namespace}" if namespace else base
+    return f"{where}/{item['kind'].lower()}s"
 
 
 def user(subject: Object) -> str:
@@ -65,36 +58,33 @@ def user(subject: Object) -> str:
     return f"system:serviceaccount:{subject['namespace']}:{subject['name']}"
 
 
-def _granted(objects: list[Object]) -> list[tuple[str, str | None, str, str, str]]:
+def _granted(objects: list[Object]) -> list[tuple[str, Object]]:
+    """The user and the ``resourceAttributes`` of each permission."""
+    roles = {(item["kind"], item["metadata"]["name"]): item for item in objects}
     return [
-        (user(subject), item["metadata"].get("namespace"), group, resource, verb)
+        (user(subject), {"group": group, "resource": resource, "verb": verb, **_scope(item)})
         for item in objects
         if item["kind"].endswith("Binding")
         for subject in item["subjects"]
-        for rule in _role(objects, item["roleRef"])["rules"]
+        for rule in roles[item["roleRef"]["kind"], item["roleRef"]["name"]]["rules"]
         for group in rule["apiGroups"]
         for resource in rule["resources"]
         for verb in rule["verbs"]
     ]
 
 
+def _scope(item: Object) -> dict[str, str]:
+    """The namespace, if the object is in one."""
+    return {name: value for name, value in item["metadata"].items() if name == "namespace"}
+
+
 def granted(objects: list[Object]) -> set[tuple[str, str | None, str, str]]:
     """(user, namespace, verb, resource) of each permission."""
-    return {(who, where, verb, resource) for who, where, _group, resource, verb in _granted(objects)}
+    return {
+        (who, where.get("namespace"), where["verb"], where["resource"]) for who, where in _granted(objects)
+    }
 
 
-def _role(objects: list[Object], reference: Object) -> Object:
-    (role,) = [
-        item
-        for item in objects
-        if (item["kind"], item["metadata"]["name"]) == (reference["kind"], reference["name"])
-    ]
-    return role
-
-
-def _allowed(api: Api, who: str, where: str | None, group: str, resource: str, verb: str) -> bool:
-    attributes: dict[str, Any] = {"group": group, "resource": resource, "verb": verb}
-    if where is not None:
-        attributes["namespace"] = where
+def _allowed(api: Api, who: str, attributes: Object) -> bool:
     answer = api.create(_REVIEWS, {"spec": {"user": who, "resourceAttributes": attributes}})
     return bool(answer["status"]["allowed"])

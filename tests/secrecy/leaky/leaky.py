@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -45,25 +46,17 @@ def main() -> None:
     if way == "temporary file":
         with tempfile.NamedTemporaryFile("w") as stream:
             stream.write(secret)
-    if way == "removed file":
-        handle, path = tempfile.mkstemp()
-        with os.fdopen(handle, "w") as stream:
-            stream.write(secret)
-        os.unlink(path)
-    if way == "file removed by a program":
-        handle, path = tempfile.mkstemp()
-        with os.fdopen(handle, "w") as stream:
-            stream.write(secret)
-        subprocess.run(["rm", path], check=True)
-    if way == "overwritten file":
-        handle, path = tempfile.mkstemp()
-        os.close(handle)
-        for text in (secret, "nothing"):
-            with open(path, "w", encoding="utf-8") as stream:
-                stream.write(text)
+    if way in ("removed file", "file removed by a program", "overwritten file"):
+        path = Path(tempfile.mkdtemp()) / "note"
+        path.write_text(secret, encoding="utf-8")
+        if way == "removed file":
+            path.unlink()
+        elif way == "file removed by a program":
+            subprocess.run(["rm", str(path)], check=True)
+        else:
+            path.write_text("nothing", encoding="utf-8")
     if way == "file in home":
-        with open(os.path.expanduser("~/note"), "w", encoding="utf-8") as stream:
-            stream.write(secret)
+        Path("~/note").expanduser().write_text(secret, encoding="utf-8")
     module.exit_json(changed=False)
 
 

@@ -21,6 +21,7 @@ import os
 import sys
 import threading
 import types
+from contextlib import suppress
 from typing import Any
 
 _SPY = os.environ.get("CANARY_SPY", "")
@@ -30,20 +31,15 @@ _busy = threading.local()
 _kept: set[tuple[str, int, int, int]] = set()
 
 
-def _write(name: str, data: bytes, flags: int) -> None:
-    try:
-        handle = os.open(os.path.join(_SPY, name), os.O_WRONLY | os.O_CREAT | flags, 0o600)
-    except FileExistsError:
-        return
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
+def _write(name: str, data: bytes, mode: str) -> None:
+    """Write in one piece: other processes write to the same directory."""
+    with suppress(FileExistsError), open(os.path.join(_SPY, name), mode, buffering=0) as stream:
+        stream.write(data)
 
 
 def _note(kind: str, *what: Any) -> None:
     text = json.dumps({"kind": kind, "what": what}, default=_plain, ensure_ascii=False)
-    _write(f"events-{os.getpid()}.jsonl", text.encode("utf-8", "surrogateescape") + b"\n", os.O_APPEND)
+    _write(f"events-{os.getpid()}.jsonl", text.encode("utf-8", "surrogateescape") + b"\n", "ab")
 
 
 def _plain(value: Any) -> Any:
@@ -85,16 +81,13 @@ def _keep(path: str | None) -> None:
         mark = (path, state.st_ino, state.st_size, state.st_mtime_ns)
         if mark in _kept:
             return
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            data = os.read(handle, _LARGEST)
-        finally:
-            os.close(handle)
+        with open(path, "rb") as stream:
+            data = stream.read(_LARGEST)
     except OSError:
         return
     _kept.add(mark)
     digest = hashlib.sha256(path.encode() + b"\0" + data).hexdigest()[:24]
-    _write(f"file-{digest}", path.encode() + b"\n" + data, os.O_EXCL)
+    _write(f"file-{digest}", path.encode() + b"\n" + data, "xb")
 
 
 def _seen(event: str, arguments: tuple[Any, ...]) -> None:

@@ -42,4 +42,4 @@ def new_node(cluster: Cluster, tmp_path: Path) -> Iterator[NewNode]:
 
     yield make
     for node in made:
-        node.close()
+        node.stop()

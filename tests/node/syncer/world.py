@@ -9,12 +9,11 @@ from __future__ import annotations
 import functools
 import json
 import os
-import socket
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
@@ -27,13 +26,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
     SyncerSettings,
-    settings_from_environment,
 )
 from tests.lab.supervisor import wait_until
 from tests.node.fake_systemd import FakeSystemd, QuickClock
+from tests.node.unit.support import syncer_settings
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.lab import KubernetesLab
-from tests.stand_ins.tcp_server import Server, forward
 from tests.support.docker_configs import KEY, TYPE, encoded
 
 NAMESPACE = "kube-system"
@@ -133,19 +131,6 @@ class Cluster:
         return str(self.status(node)["message"])
 
 
-class Wire(Server):
-    """The way from a node to the API server at this URL, which can be cut."""
-
-    def __init__(self, upstream: str) -> None:
-        parts = urlsplit(upstream)
-        self._upstream = (str(parts.hostname), int(parts.port or 80))
-        super().__init__(self._join)
-
-    def _join(self, near: socket.socket) -> None:
-        with socket.create_connection(self._upstream) as far:
-            forward(near, far)
-
-
 class NodeUnderTest:
     """A directory for ``/var/lib/kubelet``, a kubelet, and a syncer in a thread."""
 
@@ -156,60 +141,45 @@ class NodeUnderTest:
         self.directory.mkdir()
         self.path = self.directory / "config.json"
         self.kubelet = FakeSystemd()
-        self.wire = Wire(cluster.lab.url)
         self.account = directory / f"{name}-account"
         self.account.mkdir()
         self.token(cluster.lab.admin_token)
         self.environ = {
             "NODE_NAME": name,
-            "SYNCER_API": self.wire.url,
+            "SYNCER_API": cluster.lab.url,
             "SYNCER_LEASES": ",".join(cluster.leases),
-            "SYNCER_KUBELET_DIR": str(self.directory),
             "SYNCER_ACCOUNT_DIR": str(self.account),
-            "SYNCER_HEALTHZ": "",
             "SYNCER_HEALTH_WINDOW": "1",
             "SYNCER_RECHECK": "0.1",
             **environ,
         }
         self._log = directory / f"{name}.log"
         self._syncer: SyncerProgram | None = None
-        self._thread: threading.Thread | None = None
-        self.code: int | None = None
         self.is_stopping = False
 
     def token(self, token: str) -> None:
         (self.account / "token").write_text(token)
 
     def start(self) -> NodeUnderTest:
-        settings = settings_from_environment(self.environ)
+        settings = syncer_settings(self.directory, **self.environ)
         handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         pace = Intervals(settings)
         pace.slot = pace.held = pace.ask = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
         pace.back = Backoff(0.2, 0.4)
-        node = self._node(settings)
-        self._syncer = SyncerProgram(settings, JsonLog(handle), node, pace)
-        self._thread = threading.Thread(target=self._run, args=(self._syncer,))
-        self._thread.start()
+        self._syncer = SyncerProgram(settings, JsonLog(handle), self._node(settings), pace)
+        self._code = ThreadPoolExecutor(1).submit(self._syncer.run)
         return self
 
     def _node(self, settings: SyncerSettings) -> Node:
         return Node(settings, lambda: self.kubelet, QuickClock())
 
-    def _run(self, syncer: SyncerProgram) -> None:
-        self.code = syncer.run()
-
     def stop(self) -> int | None:
+        """End the syncer, if it was started; its exit code."""
         self.is_stopping = True
-        if self._syncer is not None and self._thread is not None:
-            self._syncer.loop.stop()
-            self._thread.join(60)
-            assert not self._thread.is_alive()
-        return self.code
-
-    def close(self) -> None:
-        """Stop it, and the way to the API server."""
-        self.stop()
-        self.wire.close()
+        if self._syncer is None:
+            return None
+        self._syncer.loop.stop()
+        return self._code.result(60)
 
     @property
     def is_at_rest(self) -> bool:
@@ -225,11 +195,8 @@ class NodeUnderTest:
 
     def auths(self) -> dict[str, Any]:
         """What kubelet would find."""
-        try:
-            found: dict[str, Any] = json.loads(self.path.read_bytes())["auths"]
-        except FileNotFoundError:
-            return {}
-        return found
+        found = json.loads(self.path.read_bytes()) if self.path.exists() else {"auths": {}}
+        return dict(found["auths"])
 
 
 def blocked(node: NodeUnderTest) -> threading.Event:

@@ -312,7 +312,7 @@ def test_the_watch_survives_what_an_api_server_does(cluster: Cluster, new_node: 
     for number in range(1, 4):
         # Each time all connections break and the history is compacted.
         cluster.lab.store.compact()
-        node.wire.cut()
+        cluster.lab.server.drop()
         version = cluster.put(document(f"example-{number}"))
         cluster.lab.store.compact()
         cluster.wait("in-sync", version)

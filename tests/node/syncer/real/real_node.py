@@ -65,7 +65,7 @@ class RealNode(NodeUnderTest):
         return Node(settings, lambda: open_systemd("dbus", clock), clock)
 
     def close(self) -> None:
-        super().close()
+        self.stop()
         self.healthz.close()
         del os.environ["DBUS_SYSTEM_BUS_ADDRESS"]
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The outcomes that the page nodes promises: one list for both doors to a node, the module and the syncer."""
+"""The outcomes that the page nodes promises: one list for the module and the syncer."""
 
 from __future__ import annotations
 

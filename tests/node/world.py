@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import jeepney
 
 from tests.lab.nodes import Node, ansible_environment, write_inventory
+from tests.lab.supervisor import wait_until
 from tests.node.unit.support import auth
 from tests.support.processes import Ansible, Finished
 
@@ -106,21 +106,18 @@ class World:
         """Run the command on each node once its kubelet is in the middle of the restart that is within."""
 
         def work(node: Node, before: tuple[str, str]) -> None:
-            for _look in range(2000):
+            def is_under_way() -> bool:
                 now = self.kubelet(node)
-                if now != before and now[0] == "activating":
-                    node.run(command, check=True)
-                    return
-                time.sleep(0.02)
+                return now != before and now[0] == "activating"
 
-        threads = [
-            threading.Thread(target=work, args=(node, self.kubelet(node)), daemon=True) for node in self.nodes
-        ]
-        for thread in threads:
-            thread.start()
-        yield
-        for thread in threads:
-            thread.join()
+            wait_until(is_under_way, f"the restart of kubelet on {node.name}", seconds=180, pause=0.02)
+            node.run(command, check=True)
+
+        with ThreadPoolExecutor() as pool:
+            works = [pool.submit(work, node, self.kubelet(node)) for node in self.nodes]
+            yield
+            for each in works:
+                each.result()
 
     def give_jeepney(self) -> None:
         """Put jeepney on the first node, which then speaks D-Bus: pure Python, nothing to install."""

@@ -80,7 +80,7 @@ def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
     elif case == "BadUnitSetting":
         for node in pair.nodes:
             node.install_unit(UNIT, "[Service]\nType=simple\n")
-    for result in failed(pair, "quay.io", unit="nobody.service" if case == "NoSuchUnit" else UNIT):
+    for result in failed(pair, "quay.io", unit="missing.service" if case == "NoSuchUnit" else UNIT):
         assert case in result["msg"]
     assert kubelets(pair) == before
     assert [pair.beside(node) for node in pair.nodes] == [[], []]

@@ -69,7 +69,7 @@ def _edited(place: Place) -> None:
 
 def _taken_over(place: Place) -> None:
     _in_sync(place)
-    place.put(document(quay_io="somebody"))
+    place.put(document(quay_io="theirs"))
 
 
 def _never(place: Place) -> None:

@@ -109,7 +109,7 @@ def test_a_unit_that_cannot_be_restarted(at: Outcomes, case: str) -> None:
         at.run("systemctl", "daemon-reload")
     elif case == "BadUnitSetting":
         at.world.node.install_unit(UNIT, "[Service]\nType=simple\n")
-    version = at.start("quay.io", SYNCER_UNIT="nobody.service" if case == "NoSuchUnit" else UNIT)
+    version = at.start("quay.io", SYNCER_UNIT="missing.service" if case == "NoSuchUnit" else UNIT)
     at.wait("failed", version, case, "rolled back", by_node=True)
     assert at.kubelet() == before
     assert at.world.node.read(FILE) == kept

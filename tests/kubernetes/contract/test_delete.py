@@ -70,15 +70,22 @@ def test_a_finalizer_holds_an_object_until_it_is_taken_off(admin: Client, place:
     assert held["kind"] == "Secret"
     assert held["metadata"]["deletionTimestamp"]
     assert admin.get(place.at("s")).ok() == held
-    # Changes are allowed, additional finalizers are not.
+    # Changes are allowed.
     admin.patch(place.at("s"), {"metadata": {"labels": {"a": "b"}}}).ok()
-    more = {"metadata": {"finalizers": [PROTECTED, "hyperfleet.example/more"]}}
-    status = admin.patch(place.at("s"), more).refused(422, "Invalid")
-    assert causes(status) == [("metadata.finalizers", "FieldValueForbidden")]
     # The name is taken until the object is gone.
     admin.post(place.secrets, pull_secret("s")).refused(409, "AlreadyExists")
     admin.patch(place.at("s"), {"metadata": {"finalizers": None}}).ok()
     admin.get(place.at("s")).refused(404, "NotFound")
+
+
+@real_only
+def test_a_deleted_object_gets_no_additional_finalizers(admin: Client, place: Place) -> None:
+    place.made(pull_secret("s", finalizers=[PROTECTED]))
+    admin.delete(place.at("s")).ok()
+    more = {"metadata": {"finalizers": [PROTECTED, "hyperfleet.example/more"]}}
+    status = admin.patch(place.at("s"), more).refused(422, "Invalid")
+    assert causes(status) == [("metadata.finalizers", "FieldValueForbidden")]
+    admin.patch(place.at("s"), {"metadata": {"finalizers": None}}).ok()
 
 
 @real_only

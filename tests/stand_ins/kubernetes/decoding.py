@@ -26,6 +26,50 @@ from tests.stand_ins.kubernetes.status import ApiError
 
 Object = dict[str, Any]
 
+_RBAC = "rbac.authorization.k8s.io"
+# What an object of a kind has where a client says nothing, at every depth.
+_DEFAULTS: dict[str, Object] = {
+    "DaemonSet": {
+        "spec": {
+            "updateStrategy": {
+                "type": "RollingUpdate",
+                "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0},
+            },
+            "revisionHistoryLimit": 10,
+        },
+        "status": {
+            "currentNumberScheduled": 0,
+            "numberMisscheduled": 0,
+            "desiredNumberScheduled": 0,
+            "numberReady": 0,
+        },
+    },
+    "Event": {
+        "firstTimestamp": None,
+        "lastTimestamp": None,
+        "eventTime": None,
+        "source": {},
+        "reportingComponent": "",
+        "reportingInstance": "",
+    },
+    "Job": {
+        "spec": {
+            "parallelism": 1,
+            "completions": 1,
+            "backoffLimit": 6,
+            "completionMode": "NonIndexed",
+            "suspend": False,
+            "manualSelector": False,
+        },
+        "status": {},
+    },
+    "Lease": {"spec": {}},
+    "Namespace": {"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}},
+    "Node": {"spec": {}},
+    "Pod": {"spec": {}, "status": {"phase": "Pending", "qosClass": "BestEffort"}},
+    "Role": {"rules": None},
+    "RoleBinding": {"roleRef": {"apiGroup": _RBAC}},
+}
 _POD = {
     "restartPolicy": "Always",
     "terminationGracePeriodSeconds": 30,
@@ -38,19 +82,11 @@ _CONTAINER = {
     "terminationMessagePath": "/dev/termination-log",
     "terminationMessagePolicy": "File",
 }
-_JOB = {
-    "parallelism": 1,
-    "completions": 1,
-    "backoffLimit": 6,
-    "completionMode": "NonIndexed",
-    "suspend": False,
-    "manualSelector": False,
-}
-_DAEMON_SET_STATUS = {
-    "currentNumberScheduled": 0,
-    "numberMisscheduled": 0,
-    "desiredNumberScheduled": 0,
-    "numberReady": 0,
+# The fields of a kind that are left out where they are empty.
+_LEFT_OUT = {
+    "ConfigMap": ("data", "binaryData"),
+    "Secret": ("data",),
+    "ServiceAccount": ("imagePullSecrets", "secrets"),
 }
 # The fields of a kind beside kind, apiVersion and metadata. Kinds that are not here may have any field.
 _FIELDS = {
@@ -61,7 +97,6 @@ _FIELDS = {
     "RoleBinding": "roleRef subjects",
     **dict.fromkeys(("DaemonSet", "Job", "Lease", "Namespace", "Node", "Pod"), "spec status"),
 }
-_RBAC = "rbac.authorization.k8s.io"
 
 
 def read_body(request: Request, kind: str) -> Object:
@@ -103,40 +138,39 @@ def decode(resource: Resource, raw: Object, *, strict: bool = False) -> Object:
         del out[name]
     out["metadata"] = {key: value for key, value in (out.get("metadata") or {}).items() if value}
     out["metadata"].pop("managedFields", None)
-    if resource.kind in _DEFAULTS:
-        _DEFAULTS[resource.kind](out)
+    if "spec" in out:
+        # A copy, to be changed: stored objects are shared and never changed in place.
+        out["spec"] = _without_null(out["spec"])
+    out = _filled(out, _DEFAULTS.get(kind, {}))
+    if kind in _ADDING:
+        _ADDING[kind](out)
+    _without_empty(out, *_LEFT_OUT.get(kind, ()))
     return out
 
 
-def _encoded(out: Object, field: str) -> None:
-    """Store base64 without line breaks, as Go's decoder reads it; 400 for what is not base64."""
-    for key, value in out.get(field, {}).items():
+def _filled(given: Object, defaults: Object) -> Object:
+    """A copy of ``given`` with what it lacks of the defaults."""
+    out = dict(given)
+    for name, usual in defaults.items():
+        out[name] = _filled(out.get(name) or {}, usual) if isinstance(usual, dict) else out.get(name, usual)
+    return out
+
+
+def _secret(out: Object) -> None:
+    """Store the data as base64 without line breaks, as Go's decoder reads it; 400 for what is not base64."""
+    data = out["data"] = dict(out.get("data", {}))
+    for key, value in data.items():
         clean = (value or "").replace("\r", "").replace("\n", "")
         try:
-            out[field][key] = base64.b64encode(base64.b64decode(clean, validate=True)).decode()
+            data[key] = base64.b64encode(base64.b64decode(clean, validate=True)).decode()
         except (binascii.Error, ValueError):
             wrong = re.search(r"[^A-Za-z0-9+/]", clean)
             at = wrong.start() if wrong else len(clean) - len(clean) % 4
             text = f"illegal base64 data at input byte {at}"
             raise ApiError(400, f'Secret in version "v1" cannot be handled as a Secret: {text}') from None
-
-
-def _secret(out: Object) -> None:
-    written = {
-        key: base64.b64encode(text.encode()).decode() for key, text in out.pop("stringData", {}).items()
-    }
-    out["data"] = {**out.get("data", {}), **written}
-    _encoded(out, "data")
+    for key, text in out.pop("stringData", {}).items():
+        data[key] = base64.b64encode(text.encode()).decode()
     out["type"] = out.get("type") or "Opaque"
-    _without_empty(out, "data")
-
-
-def _config_map(out: Object) -> None:
-    _without_empty(out, "data", "binaryData")
-
-
-def _service_account(out: Object) -> None:
-    _without_empty(out, "imagePullSecrets", "secrets")
 
 
 def _without_empty(out: Object, *fields: str) -> None:
@@ -145,29 +179,20 @@ def _without_empty(out: Object, *fields: str) -> None:
             del out[field]
 
 
-def _event(out: Object) -> None:
-    out.update({name: out.get(name) for name in ("firstTimestamp", "lastTimestamp", "eventTime")})
-    out.setdefault("source", {})
-    out.update({name: out.get(name, "") for name in ("reportingComponent", "reportingInstance")})
-
-
 def _namespace(out: Object) -> None:
     metadata = out["metadata"]
     if name := metadata.get("name"):
         metadata["labels"] = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": name}
-    out["spec"] = {"finalizers": ["kubernetes"]}
-    out["status"] = {"phase": "Active"}
 
 
 def _job(out: Object) -> None:
-    spec = out["spec"] = {**_JOB, **_spec(out)}
+    spec = out["spec"]
     policy = spec.get("podFailurePolicy")
     spec.setdefault("podReplacementPolicy", "Failed" if policy else "TerminatingOrFailed")
     for rule in (policy or {}).get("rules") or ():
         for condition in rule.get("onPodConditions") or ():
             condition.setdefault("status", "True")
     _template(spec)
-    out["status"] = {**(out.get("status") or {})}
 
 
 def new_job(obj: Object) -> None:
@@ -188,26 +213,11 @@ def new_job(obj: Object) -> None:
 
 
 def _daemon_set(out: Object) -> None:
-    spec = out["spec"] = _spec(out)
-    out["status"] = dict(_DAEMON_SET_STATUS)
-    _template(spec)
-    strategy = {"type": "RollingUpdate", **(spec.get("updateStrategy") or {})}
-    if strategy["type"] == "RollingUpdate":
-        rolling = {"maxUnavailable": 1, "maxSurge": 0}
-        strategy["rollingUpdate"] = {**rolling, **(strategy.get("rollingUpdate") or {})}
-    spec["updateStrategy"] = strategy
-    spec.setdefault("revisionHistoryLimit", 10)
+    _template(out["spec"])
 
 
 def _pod(out: Object) -> None:
-    out["spec"] = _pod_spec(_spec(out))
-    out["status"] = out.get("status") or {"phase": "Pending", "qosClass": "BestEffort"}
-
-
-def _spec(out: Object) -> Object:
-    """The object's spec, to be changed: stored objects are shared and never changed in place."""
-    spec: Object = _without_null(out.get("spec") or {})
-    return spec
+    out["spec"] = _pod_spec(out["spec"])
 
 
 def _without_null(value: Any) -> Any:
@@ -225,7 +235,7 @@ def _template(spec: Object) -> None:
 
 def _pod_spec(given: Object) -> Object:
     """A pod's spec with what is added to it; changes parts of ``given``."""
-    pod = {**_POD, **given}
+    pod = _filled(given, _POD)
     if pod.get("serviceAccountName"):
         pod["serviceAccount"] = pod["serviceAccountName"]
     _without_empty(pod, "nodeSelector", "tolerations", "imagePullSecrets")
@@ -239,7 +249,7 @@ def _pod_spec(given: Object) -> Object:
 def _container(given: Object) -> Object:
     image = str(given.get("image", "")).rpartition("/")[2]
     floating = "@" not in image and (":" not in image or image.endswith(":latest"))
-    out = {**_CONTAINER, "imagePullPolicy": "Always" if floating else "IfNotPresent", **given}
+    out = _filled(given, {**_CONTAINER, "imagePullPolicy": "Always" if floating else "IfNotPresent"})
     for variable in out.get("env") or []:
         reference = (variable.get("valueFrom") or {}).get("fieldRef")
         if reference is not None:
@@ -261,35 +271,10 @@ def _canonical(amount: Any) -> str:
     return text
 
 
-def _role_binding(out: Object) -> None:
-    out["roleRef"] = {"apiGroup": _RBAC, **(out.get("roleRef") or {})}
-    out["subjects"] = [
-        {**subject, "apiGroup": _RBAC}
-        if subject.get("kind") in ("User", "Group") and not subject.get("apiGroup")
-        else dict(subject)
-        for subject in out.get("subjects") or []
-    ]
-
-
-def _role(out: Object) -> None:
-    out["rules"] = out.get("rules")
-
-
-def _with_spec(out: Object) -> None:
-    out["spec"] = out.get("spec") or {}
-
-
-_DEFAULTS: dict[str, Callable[[Object], None]] = {
+_ADDING: dict[str, Callable[[Object], None]] = {
     "Secret": _secret,
-    "ConfigMap": _config_map,
-    "ServiceAccount": _service_account,
-    "Event": _event,
     "Namespace": _namespace,
     "Job": _job,
     "Pod": _pod,
     "DaemonSet": _daemon_set,
-    "RoleBinding": _role_binding,
-    "Role": _role,
-    "Lease": _with_spec,
-    "Node": _with_spec,
 }

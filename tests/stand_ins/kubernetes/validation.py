@@ -34,12 +34,6 @@ _SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-
 _QUALIFIED = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _MUST = "must consist of alphanumeric characters, '-', '_' or '.'"
-_REQUIRED_KEYS = {
-    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
-    "kubernetes.io/dockercfg": (".dockercfg",),
-    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
-    "kubernetes.io/tls": ("tls.crt", "tls.key"),
-}
 # Fields that an update cannot change.
 _IMMUTABLE = {
     "Secret": ("type",),
@@ -57,7 +51,6 @@ def validate(resource: Resource, obj: Object, old: Object | None) -> None:
     metadata, kind = obj["metadata"], resource.kind
     errors = _metadata_errors(resource, metadata)
     if old is not None:
-        errors += _new_finalizers(metadata, old["metadata"])
         for field in _IMMUTABLE.get(kind, ()):
             value = _at(obj, field)
             if value != _at(old, field):
@@ -129,15 +122,6 @@ def _label_errors(field: str, labels: dict[str, str]) -> list[FieldError]:
     return errors
 
 
-def _new_finalizers(metadata: Object, old: Object) -> list[FieldError]:
-    """None can be added to an object that is being deleted."""
-    added = set(metadata.get("finalizers", [])) - set(old.get("finalizers", []))
-    if not old.get("deletionTimestamp") or not added:
-        return []
-    text = "no new finalizers can be added if the object is being deleted"
-    return [field_forbidden("metadata.finalizers", text)]
-
-
 def _immutable_data_errors(new: Object, old: Object) -> list[FieldError]:
     changed = [] if new.get("immutable") else ["immutable"]
     changed += ["data"] if new.get("data") != old.get("data") else []
@@ -152,11 +136,12 @@ def _secret_errors(obj: Object) -> list[FieldError]:
             errors.append(field_invalid(f"data[{key}]", key, f"a valid config key {_MUST}"))
     if sum(len(value) * 3 // 4 - value[-2:].count("=") for value in data.values()) > _SECRET_LIMIT:
         errors.append(field_too_long("data", _SECRET_LIMIT))
-    for key in _REQUIRED_KEYS.get(obj["type"], ()):
-        if key not in data:
-            errors.append(field_required(f"data[{key}]"))
-        elif key.startswith(".docker") and not _is_json_object(data[key]):
-            errors.append(field_invalid(f"data[{key}]", "<secret contents redacted>", "invalid JSON"))
+    if obj["type"] == "kubernetes.io/dockerconfigjson":
+        field = "data[.dockerconfigjson]"
+        if ".dockerconfigjson" not in data:
+            errors.append(field_required(field))
+        elif not _is_json_object(data[".dockerconfigjson"]):
+            errors.append(field_invalid(field, "<secret contents redacted>", "invalid JSON"))
     return errors
 
 

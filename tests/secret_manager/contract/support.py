@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import grpc
+import pytest
 from google.api_core.client_options import ClientOptions
 from google.api_core.exceptions import GoogleAPICallError, NotFound
 from google.auth.credentials import AnonymousCredentials
@@ -54,16 +53,9 @@ def status_of(error: GoogleAPICallError) -> str:
     return str(error.response.json()["error"]["status"])
 
 
-@contextmanager
-def refused(*statuses: str) -> Iterator[list[GoogleAPICallError]]:
-    """The block must be refused with one of these statuses; the error is put into the list that it gives."""
-    caught: list[GoogleAPICallError] = []
-    try:
-        yield caught
-    except GoogleAPICallError as error:
-        caught.append(error)
-    assert caught, f"not refused; expected one of {statuses}"
-    assert status_of(caught[0]) in statuses
+def refused(*statuses: str) -> pytest.RaisesExc[GoogleAPICallError]:
+    """The block must be refused with one of these statuses."""
+    return pytest.raises(GoogleAPICallError, check=lambda error: status_of(error) in statuses)
 
 
 class Workspace:

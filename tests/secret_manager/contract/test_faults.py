@@ -82,15 +82,15 @@ def test_a_refusal_names_permission_and_resource(lab: SecretManagerLab, work: Wo
     lab.faults.add("AccessSecretVersion", code="PERMISSION_DENIED")
     with refused("PERMISSION_DENIED") as error:
         access(work, secret)
-    assert "'secretmanager.versions.access'" in str(error[0])
-    assert f"{secret}/versions/1" in str(error[0])
+    assert "'secretmanager.versions.access'" in str(error.value)
+    assert f"{secret}/versions/1" in str(error.value)
 
 
 def test_a_message_of_ones_own(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
     lab.faults.add("GetSecret", code="INTERNAL", message="the disk is on fire")
     with refused("INTERNAL") as error:
         work.client.get_secret(name=secret, retry=None)
-    assert "the disk is on fire" in str(error[0])
+    assert "the disk is on fire" in str(error.value)
 
 
 def test_only_the_method_and_resource_named_are_hit(

@@ -63,7 +63,7 @@ def test_a_wrong_checksum_is_refused_without_a_word_of_the_payload(
 ) -> None:
     with refused("INVALID_ARGUMENT") as error:
         work.client.add_secret_version(parent=secret, payload={"data": DATA, "data_crc32c": checksum})
-    assert "example-password" not in str(error[0])
+    assert "example-password" not in str(error.value)
     assert work.versions(secret) == []
 
 

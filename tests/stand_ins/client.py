@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import ssl
 from typing import Any
-from urllib.parse import urlsplit
+
+import urllib3
 
 __all__ = ["ask"]
 
@@ -29,20 +29,11 @@ def ask(
     :param content: the body's type; by default JSON, and a JSON merge patch for PATCH.
     :param ca: whom to trust where ``url`` is one of https.
     """
-    address = urlsplit(url)
-    connection = (
-        http.client.HTTPSConnection(address.netloc, timeout=60, context=ca)
-        if address.scheme == "https"
-        else http.client.HTTPConnection(address.netloc, timeout=60)
-    )
     usual = "application/merge-patch+json" if method == "PATCH" else "application/json"
     headers = {"Content-Type": content or usual, **({"Authorization": f"Bearer {token}"} if token else {})}
-    try:
-        connection.request(method, path, None if body is None else json.dumps(body), headers)
-        answer = connection.getresponse()
-        data = answer.read()
-    finally:
-        connection.close()
+    sent = None if body is None else json.dumps(body)
+    with urllib3.PoolManager(ssl_context=ca, retries=False, timeout=60) as pool:
+        answer = pool.request(method, url + path, body=sent, headers=headers)
     # A Kubernetes API server answers with text outside of every API group.
-    is_json = "json" in (answer.getheader("Content-Type") or "")
-    return answer.status, json.loads(data) if is_json and data else data.decode() or None
+    is_json = "json" in answer.headers.get("Content-Type", "")
+    return answer.status, answer.json() if is_json and answer.data else answer.data.decode() or None

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from urllib3.exceptions import HTTPError
+
 from tests.adapter.chaos.world import ChaosWorld
 from tests.adapter.world import NAMESPACE
 from tests.support.job.around import Pod as Around
@@ -69,7 +71,7 @@ class Kubelet:
         while not self._stop.wait(0.05):
             try:
                 self._round()
-            except (AssertionError, KeyError, OSError, TypeError, ValueError) as error:
+            except (AssertionError, HTTPError, KeyError, TypeError, ValueError) as error:
                 # An object was deleted after it was listed, or a fault occurred: the next round tries again.
                 self.trouble.append(f"{type(error).__name__}: {error}")
 

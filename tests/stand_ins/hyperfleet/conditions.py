@@ -21,7 +21,7 @@ Condition = dict[str, Any]
 
 @dataclass(frozen=True)
 class Report:
-    """The last accepted report of one adapter."""
+    """A report of one adapter: as it was sent, or the last that was accepted."""
 
     adapter: str
     generation: int

@@ -7,30 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from .conditions import Report
 from .problems import ApiError
 from .times import parse_time
 
-__all__ = ["StatusReport", "check_mandatory", "parse_cluster", "parse_patch", "parse_report"]
+__all__ = ["check_mandatory", "parse_cluster", "parse_patch", "parse_report"]
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _AHEAD, _OLD = timedelta(minutes=5), timedelta(minutes=30)
-
-
-@dataclass(frozen=True)
-class StatusReport:
-    """A report as sent."""
-
-    adapter: str
-    generation: int
-    observed: datetime
-    conditions: tuple[dict[str, Any], ...]
-    data: Mapping[str, Any]
-    metadata: Mapping[str, Any] | None
 
 
 def _object(raw: bytes) -> dict[str, Any]:
@@ -67,7 +54,7 @@ def parse_patch(raw: bytes) -> dict[str, Any]:
     return patch
 
 
-def parse_report(raw: bytes, now: datetime, *, seed: bool) -> StatusReport:
+def parse_report(raw: bytes, now: datetime, *, seed: bool) -> Report:
     """A status report; `seed` reads the earlier design's camelCase names."""
     body = _object(raw)
     generation_key, time_key = (
@@ -92,7 +79,7 @@ def parse_report(raw: bytes, now: datetime, *, seed: bool) -> StatusReport:
     if observed < now - _OLD:
         raise ApiError("VAL-000", f"{time_key} must not be more than 30m0s in the past")
     data, metadata = body.get("data") or {}, body.get("metadata")
-    return StatusReport(adapter, generation, observed, conditions, data, metadata)
+    return Report(adapter, generation, observed, observed, conditions, data, metadata)
 
 
 def _conditions(given: Any) -> tuple[dict[str, Any], ...]:
@@ -116,7 +103,7 @@ def _conditions(given: Any) -> tuple[dict[str, Any], ...]:
     return tuple({key: condition[key] for key in keys if key in condition} for condition in given)
 
 
-def check_mandatory(report: StatusReport) -> None:
+def check_mandatory(report: Report) -> None:
     """Decided only after the discards: a stale report may lack a condition."""
     present = {condition["type"] for condition in report.conditions}
     for name in ("Available", "Applied", "Health"):

@@ -9,13 +9,13 @@ import copy
 import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from .conditions import Condition, Report, aggregate
 from .problems import ApiError
-from .requests import StatusReport, check_mandatory
+from .requests import check_mandatory
 from .search import Predicate
 from .times import Clock, format_time
 
@@ -160,7 +160,7 @@ class Store:
         with self._lock:
             return list(self._find(cluster_id).reports.values())
 
-    def report(self, cluster_id: str, new: StatusReport) -> tuple[Report | None, bool]:
+    def report(self, cluster_id: str, new: Report) -> tuple[Report | None, bool]:
         """(the stored report, whether it is the adapter's first); (None, False) when it is discarded."""
         with self._lock:
             cluster = self._find(cluster_id)
@@ -170,15 +170,8 @@ class Store:
             if old is not None and (new.generation, new.observed) < (old.generation, old.observed):
                 return None, False
             check_mandatory(new)
-            report = Report(
-                new.adapter,
-                new.generation,
-                new.observed,
-                old.created if old is not None else new.observed,
-                _with_transitions(new, old),
-                new.data,
-                new.metadata,
-            )
+            created = old.created if old is not None else new.observed
+            report = replace(new, created=created, conditions=_with_transitions(new, old))
             if old is not None and report.condition("Available")["status"] == "Unknown":
                 return None, False
             cluster.reports[new.adapter] = report
@@ -193,7 +186,7 @@ class Store:
             raise ApiError("NTF-001", f"Cluster with id='{cluster_id}' not found") from None
 
 
-def _with_transitions(new: StatusReport, old: Report | None) -> tuple[Condition, ...]:
+def _with_transitions(new: Report, old: Report | None) -> tuple[Condition, ...]:
     """Each condition with when its status last changed, by the adapters' clocks."""
     result = []
     for condition in new.conditions:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import socket
@@ -51,8 +50,7 @@ def serve(canary: Canary, clusters: list[Any]) -> Addresses:
         labs.post("/api/v1/namespaces", {"metadata": {"name": namespace}})
     text = canary.text.encode()
     labs.put_kubernetes("one", text)
-    version = {"data_base64": base64.b64encode(text).decode()}
-    labs.secret_manager.seed([{"project": PROJECT, "secret": "one", "versions": [version]}])
+    labs.secret_manager.seed([{"project": PROJECT, "secret": "one", "versions": [{"data": text}]}])
     spec = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": canary.text}}
     for cluster in [{"id": "cls-1", "name": "first", "spec": spec}, *clusters]:
         # The API refuses such a cluster, so the adapter never reads it.

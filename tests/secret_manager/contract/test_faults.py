@@ -256,7 +256,7 @@ def test_the_admin_routes(lab: SecretManagerLab, work: Workspace) -> None:
             "project": "customer-prod-12345",
             "secret": f"seeded-{number}",
             "labels": {"managed-by": "hyperfleet"},
-            "versions": [{"data": "example-1", "state": "DISABLED"}, {"data_base64": "ZXhhbXBsZS0y"}],
+            "versions": [{"data": "example-1", "state": "DISABLED"}, {"data": "example-2"}],
         }
         for number in range(3)
     ]

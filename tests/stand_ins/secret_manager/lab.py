@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -73,7 +72,7 @@ class SecretManagerLab(Lab):
         """Create secrets without calls and return their number; an error for one that cannot be.
 
         A secret is {"project", "secret", "labels", "annotations", "replication" (as in the REST API, default
-        automatic), "versions": [{"data" (text) or "data_base64", "state" (default ENABLED)}]}.
+        automatic), "versions": [{"data" (text or bytes), "state" (default ENABLED)}]}.
         """
         for item in documents:
             secret: dict[str, Any] = {"replication": {"automatic": {}}}
@@ -83,7 +82,8 @@ class SecretManagerLab(Lab):
             HANDLERS["CreateSecret"](self.store, json_format.ParseDict(request, CreateSecretRequest()))
             record = self.store.get(item["project"], secret_id)
             for version in item.get("versions") or ():
-                added = self.store.add_version(record, _payload(version))
+                data = version["data"]
+                added = self.store.add_version(record, data if isinstance(data, bytes) else data.encode())
                 if (state := STATE_NUMBER[version.get("state", "ENABLED")]) != added.state:
                     self.store.set_version_state(record, added, state)
         return len(documents)
@@ -92,12 +92,6 @@ class SecretManagerLab(Lab):
         if self.faults:  # may wait
             return await asyncio.to_thread(rest.answer, self._service, request)
         return rest.answer(self._service, request)
-
-
-def _payload(version: Mapping[str, Any]) -> bytes:
-    if "data_base64" in version:
-        return base64.b64decode(version["data_base64"], validate=True)
-    return bytes(version["data"].encode())
 
 
 def _grpc_server(service: SecretManagerService, threads: int) -> grpc.Server:

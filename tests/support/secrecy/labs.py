@@ -69,8 +69,7 @@ class Labs:
         return {"kubernetes": {"namespace": SOURCES, "name": name, "key": "config.json"}}
 
     def put_gcp(self, name: str, data: bytes) -> dict[str, Any]:
-        version = {"data_base64": base64.b64encode(data).decode()}
-        self.secret_manager.seed([{"project": PROJECT, "secret": name, "versions": [version]}])
+        self.secret_manager.seed([{"project": PROJECT, "secret": name, "versions": [{"data": data}]}])
         return {"gcp": {"project": PROJECT, "secret": name}}
 
     def put_hyperfleet(self, name: str, data: bytes) -> dict[str, Any]:

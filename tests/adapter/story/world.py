@@ -23,6 +23,7 @@ from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.place import CLUSTER, PLACE, SYSTEM, adapter_namespaces
 from tests.support.docker_configs import encoded
+from tests.support.kubernetes.world import path
 from tests.support.processes import Ansible
 from tests.support.rulebook import prepare
 from tests.support.secret_manager import PROJECT
@@ -110,19 +111,20 @@ class StoryWorld(World):
         (target,) = done.result["targets"]
         return int(target["event"].replace("-", "")[:12], 16) / 1000
 
-    def reported(self, generation: int, **conditions: str) -> bool:
-        """Whether the adapter's status has this generation and these statuses of conditions."""
+    def reported(self, generation: int, **conditions: str) -> Object | None:
+        """The adapter's status if it has this generation and these statuses of conditions."""
         try:
             status = self.status(CLUSTER)
         except (StopIteration, KeyError):  # There is no status, or no cluster.
-            return False
+            return None
         found = {one["type"]: one["status"] for one in status["conditions"]}
-        return status["observed_generation"] == generation and conditions.items() <= found.items()
+        fits = status["observed_generation"] == generation and conditions.items() <= found.items()
+        return status if fits else None
 
     def until(self, generation: int, **conditions: str) -> Object:
         """Wait until the adapter has reported this; return its status."""
-        wait_until(lambda: self.reported(generation, **conditions), f"{generation} {conditions}", LIMIT)
-        return self.status(CLUSTER)
+        what = f"{generation} {conditions}"
+        return wait_until(lambda: self.reported(generation, **conditions), what, LIMIT)
 
     def remove_place(self) -> None:
         """Delete the management namespace with its content."""
@@ -138,28 +140,23 @@ class StoryWorld(World):
     def left(self) -> list[str]:
         """The cluster's objects in both namespaces (found by labels) and in Secret Manager."""
         labelled = {"labelSelector": f"managed-by=hyperfleet,cluster-id={CLUSTER}"}
+        kinds = ((SYSTEM, "jobs"), (SYSTEM, "pods"), (SYSTEM, "secrets"), (PLACE, "secrets"))
         found = [
-            f"{name}/{item['metadata']['name']}"
-            for name, path in (
-                ("jobs", f"/apis/batch/v1/namespaces/{SYSTEM}/jobs"),
-                ("pods", f"/api/v1/namespaces/{SYSTEM}/pods"),
-                ("secrets", f"/api/v1/namespaces/{SYSTEM}/secrets"),
-                ("secrets", f"/api/v1/namespaces/{PLACE}/secrets"),
-            )
-            for item in self.lab.api.items(path, **labelled)
+            f"{kind}/{item['metadata']['name']}"
+            for namespace, kind in kinds
+            for item in self.lab.api.items(path(namespace, kind), **labelled)
         ]
         return sorted(found + ([STORED] if self.manager.store.find(PROJECT, STORED) else []))
 
     def everything(self) -> str:
         """The adapter's Jobs, their pods with logs, and the adapter's status, as JSON."""
-        jobs = self.lab.api.items(f"/apis/batch/v1/namespaces/{SYSTEM}/jobs")
-        pods = self.lab.api.items(f"/api/v1/namespaces/{SYSTEM}/pods")
+        jobs, pods = self.admin.items(SYSTEM, "jobs"), self.admin.items(SYSTEM, "pods")
         logs = [self.lab.api.log(SYSTEM, pod["metadata"]["name"]) for pod in pods]
         return json.dumps([jobs, pods, logs, self.status(CLUSTER)])
 
     def job_log(self, job: str) -> list[Object]:
         """The log of the Job's pod, read from its kubelet."""
-        pods = self.lab.api.items(f"/api/v1/namespaces/{SYSTEM}/pods", labelSelector=f"job-name={job}")
+        pods = self.lab.api.items(path(SYSTEM, "pods"), labelSelector=f"job-name={job}")
         text = self.lab.api.log(SYSTEM, pods[0]["metadata"]["name"])
         return [json.loads(line) for line in text.splitlines()]
 

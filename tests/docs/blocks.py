@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import dropwhile, takewhile
 from pathlib import Path
+from textwrap import dedent
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +31,7 @@ _MARKDOWN = re.compile(
 )
 _DIRECTIVE = re.compile(r"(?P<indent> *)\.\. (?:code-block|sourcecode|code)::(?: +(?P<language>\S+))? *")
 _COMMENT = re.compile(rf" *\.\. {_MARKER} *", re.DOTALL)
+_OPTION = re.compile(r" *:[\w-]+:.*")
 # A paragraph's or a line's own `::` begins a block without a language.
 _LITERAL = re.compile(r"(?! *\.\. ).*::\s*")
 
@@ -82,7 +85,7 @@ def of_rst(page: Path, text: str) -> Iterator[Block]:
         if not found:
             continue
         kind, marker = _marker(lines[:number])
-        content = "".join(f"{line}\n" for line in _content(lines[number + 1 :], len(found["indent"])))
+        content = _content(lines[number + 1 :], len(found["indent"]))
         yield Block(page, number + 1, found["language"] or "", kind, marker, content)
 
 
@@ -101,32 +104,19 @@ def literals(page: Path) -> list[int]:
 
 def _marker(before: list[str]) -> tuple[str, str]:
     """What the comment in front of a directive says; it may go on over indented lines."""
-    while before and not before[-1].strip():
-        before = before[:-1]
-    start = len(before)
-    while start and before[start - 1].strip():
-        start -= 1
-    found = _COMMENT.fullmatch("\n".join(before[start:]))
+    above = dropwhile(lambda line: not line.strip(), reversed(before))
+    comment = list(takewhile(str.strip, above))[::-1]
+    found = _COMMENT.fullmatch("\n".join(comment))
     return (found["kind"], " ".join((found["marker"] or "").split())) if found else ("", "")
 
 
 def _below(after: list[str], indent: int) -> list[str]:
     """The first lines of ``after`` that are empty or indented by more than ``indent``."""
-    end = next(
-        (n for n, line in enumerate(after) if line.strip() and len(line) - len(line.lstrip()) <= indent),
-        len(after),
-    )
-    return after[:end]
+    return list(takewhile(lambda line: not line.strip() or len(line) - len(line.lstrip()) > indent, after))
 
 
-def _content(after: list[str], indent: int) -> list[str]:
-    """The lines of a directive without its options."""
-    body = _below(after, indent)
-    while body and re.fullmatch(r" *:[\w-]+:.*", body[0]):
-        body.pop(0)
-    while body and not body[0].strip():
-        body.pop(0)
-    while body and not body[-1].strip():
-        body.pop()
-    margin = min((len(line) - len(line.lstrip()) for line in body if line.strip()), default=0)
-    return [line[margin:] for line in body]
+def _content(after: list[str], indent: int) -> str:
+    """A directive's text without its options."""
+    lines = dropwhile(_OPTION.fullmatch, _below(after, indent))
+    text = dedent("\n".join(lines)).strip("\n")
+    return f"{text}\n" if text else ""

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,12 +62,7 @@ def moved(block: Block, checkout: Path) -> Block:
 
 def shown_after(block: Block, others: Sequence[Block]) -> list[Block]:
     """The blocks directly behind one that say what it prints."""
-    shown = []
-    for other in others[others.index(block) + 1 :]:
-        if other.kind != "output":
-            break
-        shown.append(other)
-    return shown
+    return list(takewhile(lambda other: other.kind == "output", others[others.index(block) + 1 :]))
 
 
 def shows(shown: str, output: str) -> bool:

@@ -51,10 +51,6 @@ def _text(change: Callable[[str], str]) -> _Maker:
     return lambda canary: change(canary.text).encode()
 
 
-def _bytes(change: Callable[[bytes], bytes]) -> _Maker:
-    return lambda canary: change(canary.text.encode())
-
-
 VALID: Mapping[str, _Maker] = {
     "compact": _text(str),
     "indented by 2": lambda canary: json.dumps(canary.document, indent=2).encode(),
@@ -97,8 +93,8 @@ INVALID: Mapping[str, _Maker] = {
     "auths in upper case": _with(lambda _canary, auths: {"AUTHS": auths}),
     "a list": _with(lambda _canary, auths: [auths]),
     "a string": _text(json.dumps),
-    "base64 of it": _bytes(base64.b64encode),
-    "base64 in lines": _bytes(base64.encodebytes),
+    "base64 of it": lambda canary: base64.b64encode(canary.text.encode()),
+    "base64 in lines": lambda canary: base64.encodebytes(canary.text.encode()),
     "duplicate registry": _text(lambda text: text.replace('"r1.example"', '"r0.example"')),
     "duplicate auths": _text(lambda text: f"{text[:-1]},{text[1:]}"),
     "truncated": _text(lambda text: text[:-40]),

@@ -131,7 +131,8 @@ class Real:
     def left(self) -> list[str]:
         """How many messages are in the queue, in words; empty if there are none."""
         assert self._process is not None
-        assert self._process.poll() is None, f"the rulebook has to go on for ever\n{self.text[-3000:]}"
+        said = self._started.output.read_text(errors="replace")[-3000:]
+        assert self._process.poll() is None, f"the rulebook has to go on for ever\n{said}"
         number = asyncio.run(self._sentinel.left())
         return [f"{number} messages are in the queue"] if number else []
 
@@ -143,11 +144,6 @@ class Real:
         """Violations of the source's guarantees, in words."""
         assert self._overlaps.seen, "no run was seen at work"
         return self._overlaps.found
-
-    @property
-    def text(self) -> str:
-        """The output of all rulebook processes."""
-        return self._started.output.read_text(errors="replace")
 
     def stop(self, seconds: float = 20.0) -> list[str]:
         """Stop the rulebook with SIGTERM; return the processes, directories and messages it leaves behind."""

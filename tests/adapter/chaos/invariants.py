@@ -42,7 +42,7 @@ def unheard(world: ChaosWorld, story: Story) -> list[str]:
         if call.method in ("PUT", "POST") or call.status == 404:
             last[cluster_id] = max(last.get(cluster_id, 0.0), call.at)
     return [
-        f"{cluster_id}: nobody looked at it after its event"
+        f"{cluster_id}: no run handled it after its event"
         for cluster_id, when in story.published.items()
         if last.get(cluster_id, 0.0) < when
     ]

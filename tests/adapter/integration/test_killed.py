@@ -141,7 +141,7 @@ def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, le
     ):
         line = stdout.readline()
     if leaves == "when the pipe is full":
-        wait_for(lambda: len(world.jobs()) == len(clusters), "all jobs, while nobody reads")
+        wait_for(lambda: len(world.jobs()) == len(clusters), "all jobs, while the log is not read")
     stdout.close()
     try:
         running.process.wait(60)
@@ -161,7 +161,7 @@ def test_a_run_without_a_reader_of_its_log_ends(world: World, ansible: Ansible, 
     running = started(world, ansible, run, clusters, 1)
     os.kill(running.process.pid, signal.SIGSTOP)
     world.kubernetes.faults.clear()
-    wait_for(lambda: len(world.jobs()) == 2 * _MANY, "all jobs, although nobody reads the log")
+    wait_for(lambda: len(world.jobs()) == 2 * _MANY, "all jobs, although the log is not read")
     running.process.kill()
     running.wait()
     wait_for(lambda: is_free(run / "lock"), "the end of the run")

@@ -196,7 +196,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         job(backoffLimit=True),
         "spec.jobTemplate.backoffLimit must be a whole number from 0 to 100",
     ),
-    "a Job that nobody sees end": (
+    "a Job whose end the adapter does not see": (
         job(ttlSecondsAfterFinished=0),
         "spec.jobTemplate.ttlSecondsAfterFinished must be a whole number from 120 to 31536000",
     ),

@@ -449,7 +449,7 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
             async with webhook(tmp_path) as (other, post_other):
                 await post_other(cloud_event("cls-2"))
                 await other.until(lambda other: other.ended == 1)
-                # The run has not started: nobody holds its lock.
+                # The run has not started: its lock is free.
                 assert Path(engine.events[0]["run"]).exists()
             assert len(engine.batches) == 1
 

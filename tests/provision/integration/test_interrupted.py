@@ -130,9 +130,9 @@ def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: Wo
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 @pytest.mark.exhaustive
-def test_a_playbook_that_is_ended_leaves_nobody_behind(world: World, number: signal.Signals) -> None:
+def test_a_signalled_playbook_leaves_no_process_behind(world: World, number: signal.Signals) -> None:
     """By Ctrl-C, a supervisor or the kernel: the worker finishes what it has begun and ends too."""
-    # So many clusters that the worker's result would fill a pipe that nobody reads any more.
+    # So many clusters that the worker's result would fill a pipe that no process reads any more.
     clusters = [world.cluster() for _number in range(300)]
     variables = {"clusters": clusters, "provision_concurrency": 4}
     fault = world.manager.faults.add("AddSecretVersion", delay=0.2)

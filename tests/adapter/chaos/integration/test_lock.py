@@ -43,7 +43,7 @@ def test_a_run_that_was_given_up_while_it_waited_does_nothing(tmp_path: Path) ->
             pytest.raises(ConfigurationError, match="gave up this run"),
             hyperfleet_adapter._locked(str(tmp_path)),
         ):
-            raise AssertionError("it works in a directory that nobody reads")
+            raise AssertionError("it works in a directory that the event source gave up")
         timer.join()
 
 
@@ -54,7 +54,7 @@ def test_a_run_that_was_given_up_before_it_began_creates_nothing(tmp_path: Path)
             pytest.raises(ConfigurationError, match="gave up this run"),
             hyperfleet_adapter._locked(str(directory)),
         ):
-            raise AssertionError("it works in a directory that nobody reads")
+            raise AssertionError("it works in a directory that the event source gave up")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -138,7 +138,7 @@ def test_another_order_is_another_content(changed: dict[str, Any]) -> None:
     assert digest(order(7, traceparent=TRACE)) == first
     assert digest(order(**changed)) != first
     assert digest(order(), b"{} ") != first
-    # Without the key nobody can find out what the digest was made of.
+    # Without the key, the content cannot be guessed from the digest.
     assert digest(order(), key=b"x" * 32) != first
 
 

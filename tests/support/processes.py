@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,16 +164,13 @@ class Ansible:
 
 def family(pid: int) -> list[int]:
     """A process and all that descend from it: workers of Ansible have sessions of their own."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            parent = int(stat.rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(entry.name))
+    children: dict[int, list[int]] = defaultdict(list)
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        # It may have ended meanwhile.
+        with suppress(OSError):
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+            children[parent].append(int(path.parent.name))
     found = [pid]
     for process in found:
-        found += children.get(process, [])
+        found += children[process]
     return found

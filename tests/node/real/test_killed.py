@@ -75,6 +75,6 @@ def test_every_step(world: World, monkeypatch: pytest.MonkeyPatch, way: str) -> 
         return RealKubelet(world)
 
     options: dict[str, Any] = {"attempts": 1, "window": 0.0, "ready_timeout": 5.0}
-    story = Story(way, _seen(world, FILE), kubelet, Clock(), OLD, **options)
+    story = Story(way, _seen(world, FILE), kubelet, Clock(), OLD, options=options)
     steps = kill_at_every_step(story, NEW, "in-sync")
     assert steps > 30, "too few steps"

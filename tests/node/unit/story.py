@@ -15,7 +15,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -108,50 +109,42 @@ class Kubelet(FakeSystemd, Stepping):
         return job
 
 
+@dataclass
 class Story:
     """Work of the ``module``, ``role`` or ``syncer`` that is killed at a step, each time in an emptied directory.
 
-    ``kubelet`` makes what is restarted each time. ``old`` is in the file at first, and ``earlier`` has been brought
-    in sync then.
+    ``new_kubelet`` makes what is restarted each time. ``old`` is in the file at first, and ``earlier`` has been
+    brought in sync then.
     """
 
-    def __init__(
-        self,
-        way: str,
-        path: Path,
-        kubelet: Callable[[], Stepping],
-        clock: Clock,
-        old: Any = None,
-        earlier: Sequence[DockerConfig | None] = (),
-        **options: Any,
-    ) -> None:
-        self._way = {"module": self._at_once, "role": self._by_the_role, "syncer": self._by_the_syncer}[way]
-        self.path = path
-        self._new_kubelet = kubelet
-        self._clock = clock
-        self.old = old
-        self._earlier = earlier
-        self._options = {"healthz": "", "attempts": 2, **options}
+    way: str
+    path: Path
+    new_kubelet: Callable[[], Stepping]
+    clock: Clock
+    old: Any = None
+    earlier: Sequence[DockerConfig | None] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def begin(self) -> None:
         for left in self.path.parent.iterdir():
             left.unlink()
         if self.old is not None:
             self.path.write_text(json.dumps(self.old, indent=1))
-        self.kubelet = self._new_kubelet()
-        for desired in self._earlier:
+        self.kubelet = self.new_kubelet()
+        for desired in self.earlier:
             self.run(desired)
 
     def run(self, desired: DockerConfig | None) -> str:
         """Do the work; the state it ends in."""
+        ways = {"module": self._at_once, "role": self._by_the_role, "syncer": self._by_the_syncer}
         try:
-            return self._way(desired)
+            return ways[self.way](desired)
         finally:
             self.kubelet.close()
 
     def _sync(self, **options: Any) -> Synchroniser:
-        given = Options(**{**self._options, **options})
-        return Synchroniser(str(self.path), given, self.kubelet, self._clock)
+        given = Options(**{"healthz": "", "attempts": 2, **self.options, **options})
+        return Synchroniser(str(self.path), given, self.kubelet, self.clock)
 
     def _at_once(self, desired: DockerConfig | None) -> str:
         return self._sync().apply(desired).state
@@ -172,9 +165,9 @@ class Story:
     def _by_the_syncer(self, desired: DockerConfig | None) -> str:
         """The write, and in the slot the restart; no backup is kept."""
         assert desired is not None, "it never takes out what it wrote"
-        window = str(self._options.get("window", 12))
+        window = str(self.options.get("window", 12))
         settings = syncer_settings(self.path.parent, SYNCER_HEALTH_WINDOW=window)
-        node = Node(settings, lambda: self.kubelet, self._clock)
+        node = Node(settings, lambda: self.kubelet, self.clock)
         written = node.write(desired.canonical())
         ended = node.restart(lambda: False) if written.restart else written
         # What failed before is only written to be taken back.

@@ -40,7 +40,7 @@ STATUS = "global-pull-secret-status"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
 CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
-# What a syncer does between two looks may be over soon.
+# With short pauses: some states of a syncer last only milliseconds.
 eventually = functools.partial(wait_until, pause=0.005)
 
 
@@ -63,7 +63,7 @@ class Cluster:
         self._call("POST", LEASES, {"metadata": {"name": self.leases[-1]}, "spec": {}})
 
     def put(self, content: bytes | None) -> str:
-        """Write the Secret; its version."""
+        """Write the Secret; return its version."""
         data, kind = {}, "Opaque"
         if content is None:
             # The API server wants the key for the usual type.
@@ -121,13 +121,13 @@ class Cluster:
         return str(spec.get(field) or "")
 
     def wait(self, state: str, version: str, node: str = "node-1") -> str:
-        """Until the node says this of that version; its message."""
+        """Wait until the node reports this state of this version; return its message."""
 
-        def said() -> bool:
+        def is_reported() -> bool:
             found = self.status(node)
             return (found.get("state"), found.get("resourceVersion")) == (state, version)
 
-        eventually(said, f"{node} is {state} at {version}")
+        eventually(is_reported, f"{node} is {state} at {version}")
         return str(self.status(node)["message"])
 
 
@@ -194,13 +194,13 @@ class NodeUnderTest:
         return [line for line in self.log if line["event"] == event]
 
     def auths(self) -> dict[str, Any]:
-        """What kubelet would find."""
+        """The entries of the file that kubelet reads."""
         found = json.loads(self.path.read_bytes()) if self.path.exists() else {"auths": {}}
         return dict(found["auths"])
 
 
 def blocked(node: NodeUnderTest) -> threading.Event:
-    """Kubelet's restart takes until this is set."""
+    """Let kubelet's restart take until the returned event is set."""
     go_on = threading.Event()
 
     def waits(_number: int) -> str:

@@ -44,7 +44,7 @@ LATE = config(late_example="new")
 # How often a kubelet that dies later is seen up: by the process that restarts it, and then once.
 _SEEN_UP = 2
 
-# What is in the file at first, what has been brought in sync then, what is wanted, and how that ends.
+# The file at first, what is then brought in sync, what is wanted, and the state in which that ends.
 STORIES: dict[str, tuple[Any, list[DockerConfig | None], DockerConfig | None, str]] = {
     "made": (None, [], NEW, "in-sync"),
     "merged into what others wrote": (OLD, [], NEW, "in-sync"),
@@ -135,7 +135,7 @@ class Story:
             self.run(desired)
 
     def run(self, desired: DockerConfig | None) -> str:
-        """Do the work; the state it ends in."""
+        """Do the work; return the state in which it ends."""
         ways = {"module": self._at_once, "role": self._by_the_role, "syncer": self._by_the_syncer}
         try:
             return ways[self.way](desired)
@@ -197,7 +197,7 @@ class Story:
         return code != 0
 
     def _kill_at(self, step: int) -> None:
-        """Only in the child."""
+        """Count the steps from now on, and kill this process, a child, before this one."""
         steps, write = itertools.count(1), os.write
 
         def before_step() -> None:
@@ -222,7 +222,7 @@ class Story:
 
 
 def kill(directory: Path, way: str, name: str) -> int:
-    """Kill the work of one of the ``STORIES`` at every step, with a file for kubelet; how many it has."""
+    """Kill the work of one of the ``STORIES`` at every step, with a file for kubelet; return how many it has."""
     old, earlier, desired, state = STORIES[name]
     path = directory / "node" / "config.json"
     path.parent.mkdir()
@@ -232,7 +232,7 @@ def kill(directory: Path, way: str, name: str) -> int:
 
 
 def kill_at_every_step(story: Story, desired: DockerConfig | None, state: str) -> int:
-    """Kill the work at each of its steps, and run it again to this state; how many steps it has."""
+    """Kill the work at each of its steps, and run it again to this state; return how many steps it has."""
     # The contents before and after a run that is not killed.
     story.begin()
     before = story.content()

@@ -38,7 +38,7 @@ from tests.node.unit.support import syncer_settings
 MINUTE = 60.0
 HOUR = 60 * MINUTE
 
-# Of steps at one and the same time.
+# So many steps without a pause are an endless loop.
 _MANY = 1000
 
 
@@ -47,22 +47,22 @@ def _no_room(*_args: object, **_options: object) -> None:
 
 
 def full(monkeypatch: pytest.MonkeyPatch, node: SyncedNode) -> None:
-    """From now on nothing can be written on this node."""
+    """Let every write on this node fail."""
     monkeypatch.setattr(node._loop._node, "write", _no_room)
 
 
 def full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on a write can be noted, and the file not be replaced."""
+    """Let writes be noted in the ledger, and let the replacement of the file fail."""
     monkeypatch.setattr(Store, "replace", _no_room)
 
 
 def picky(node: SyncedNode) -> Callable[[int], str]:
-    """A kubelet that does not come up with one content."""
+    """A kubelet that fails with the password ``example-bad``."""
     return lambda _number: "failed" if node.password == "example-bad" else "done"
 
 
 class _Api(PodApi):
-    """Keeps what the nodes report."""
+    """The client of all nodes; it keeps what they report."""
 
     def __init__(self, cluster: Cluster, directory: Path) -> None:
         (directory / "token").write_text(cluster.lab.admin_token)
@@ -109,7 +109,7 @@ class SyncedNode:
         self.start()
 
     def start(self) -> None:
-        """A new syncer, which knows nothing of what the one of before did."""
+        """Start a new syncer, which knows nothing of the previous one."""
         settings, api, clock = self._settings, self._fleet.api, self._fleet.monotonic
         pace = Intervals(settings)
         slots = RestartSlots(api, settings.namespace, settings.leases, self.name, clock=clock)
@@ -131,7 +131,7 @@ class SyncedNode:
         self._loop._on_error(error)
 
     def restart(self, run: Callable[[], None]) -> None:
-        """In place of the thread: its result comes when its time is over."""
+        """Run this in place of the thread. The result arrives when the time of the restart is over."""
         began, self.clock.time = self._fleet.now, 0.0
         run()
         self._result = self._loop._inbox.get_nowait()
@@ -150,7 +150,7 @@ class SyncedNode:
             self._loop._step("", None)
 
     def deliver(self, *secrets: SecretState | None) -> None:
-        """What comes while the loop is at something else."""
+        """Deliver these states of the Secret while the loop does something else."""
         self._fleet.acting = self
         for secret in secrets:
             self._loop.deliver(secret)
@@ -168,7 +168,7 @@ class SyncedNode:
 
     @property
     def pauses(self) -> list[float]:
-        """Between its restarts."""
+        """The seconds between its restarts."""
         return [later[0] - earlier[1] for earlier, later in zip(self.runs, self.runs[1:], strict=False)]
 
 
@@ -202,7 +202,7 @@ class Fleet:
         return self.nodes[-1]
 
     def waiting_node(self, seconds: float = MINUTE) -> SyncedNode:
-        """One whose file is new, and whose kubelet could not be restarted for so long."""
+        """A node with a new file, whose kubelet could not be restarted for so long."""
         node = self.node()
         self.settle(node, "in-sync", self.put(document("example-good")))
         node.bus_is_away = True
@@ -211,7 +211,7 @@ class Fleet:
         return node
 
     def held_nodes(self) -> list[SyncedNode]:
-        """Two, since the third has failed with the Secret as it is."""
+        """Two nodes that are held, because a third one failed with the current Secret."""
         nodes = [self.node() for _number in range(3)]
         for node in nodes:
             node.kubelet.on_restart = picky(node)
@@ -224,14 +224,14 @@ class Fleet:
         return [node for node in nodes if node.status["state"] == "held"]
 
     def put(self, content: bytes) -> str:
-        """A new version of the Secret, which all nodes see; the version."""
+        """Deliver a new version of the Secret to all nodes; return the version."""
         self._version += 1
         for node in self.nodes:
             node.deliver(SecretState(str(self._version), content))
         return str(self._version)
 
     def run(self, seconds: float, until: Callable[[], object] = lambda: False) -> None:
-        """For so long, or until then."""
+        """Let so many seconds pass, or fewer if ``until`` is true earlier."""
         end, steps = self.now + seconds, 0
         while not until():
             node = min(self.nodes, key=lambda one: one.due_at)
@@ -245,10 +245,10 @@ class Fleet:
             node.step()
 
     def settle(self, node: SyncedNode, state: str, version: str, within: float = 10 * MINUTE) -> None:
-        """Until the node says this of that version."""
+        """Run until the node reports this state of this version."""
 
-        def said() -> bool:
+        def is_reported() -> bool:
             return (node.status.get("state"), node.status.get("resourceVersion")) == (state, version)
 
-        self.run(within, said)
-        assert said(), f"{node.name} is {state} at {version}, but {node.status}"
+        self.run(within, is_reported)
+        assert is_reported(), f"{node.name} is {state} at {version}, but {node.status}"

@@ -75,7 +75,9 @@ def test_trouble_of_the_failed_node_releases_no_node(fleet: Fleet, monkeypatch: 
     assert [node.kubelet.restarts for node in nodes] == before
 
 
-def test_who_cannot_write_the_next_version_stays_held(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_node_that_cannot_write_the_next_version_stays_held(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The failed node is in sync with its rolled-back version and clears ``failedWith``."""
     node = fleet.held_nodes()[0]
     other, before = failed(fleet), node.kubelet.restarts
@@ -89,7 +91,7 @@ def test_who_cannot_write_the_next_version_stays_held(fleet: Fleet, monkeypatch:
 
 
 @pytest.mark.parametrize("content", [b"no JSON", None])
-def test_who_is_held_stays_so_though_a_new_syncer_says_no_more_of_it(
+def test_a_held_node_stays_held_when_the_failed_node_has_a_new_syncer(
     fleet: Fleet, content: bytes | None
 ) -> None:
     nodes = fleet.held_nodes()

@@ -26,7 +26,7 @@ FAULTS: list[dict[str, Any]] = [{"status": 503}, {"status": 404}, {"drop": True}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
-def test_who_is_held_stays_so_until_it_is_told(fleet: Fleet, fault: dict[str, Any]) -> None:
+def test_a_held_node_stays_held_until_it_can_read_the_status(fleet: Fleet, fault: dict[str, Any]) -> None:
     node = fleet.node()
     others_failed(fleet, "1")
     fleet.settle(node, "held", fleet.put(document("example-bad")))
@@ -46,7 +46,7 @@ def test_who_is_held_stays_so_until_it_is_told(fleet: Fleet, fault: dict[str, An
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
-def test_who_has_not_been_told_waits_a_little(fleet: Fleet, fault: dict[str, Any]) -> None:
+def test_a_node_that_cannot_read_the_status_waits_a_little(fleet: Fleet, fault: dict[str, Any]) -> None:
     node = fleet.node()
     unanswered(fleet, fault)
     began, version = fleet.now, fleet.put(document("example-good"))
@@ -58,7 +58,7 @@ def test_who_has_not_been_told_waits_a_little(fleet: Fleet, fault: dict[str, Any
     assert node.runs[0][0] - began < 1.5 * MINUTE
 
 
-def test_who_has_not_been_told_is_told_meanwhile(fleet: Fleet) -> None:
+def test_a_node_that_reads_the_status_while_it_waits_is_held(fleet: Fleet) -> None:
     node = fleet.node()
     unanswered(fleet, FAULTS[0])
     version = fleet.put(document("example-bad"))

@@ -44,7 +44,7 @@ def test_a_kubelet_that_is_down_is_tried_until_it_is_well(
         assert node.status["message"] == "the Secret does not exist"
 
 
-def test_who_is_held_stays_so_though_the_next_secret_is_refused(fleet: Fleet) -> None:
+def test_a_held_node_stays_held_when_the_next_secret_is_refused(fleet: Fleet) -> None:
     """The failed node reports an error for the next Secret and keeps its ``failedWith``."""
     nodes = fleet.held_nodes()
     before = [node.kubelet.restarts for node in nodes]
@@ -77,7 +77,7 @@ def test_a_new_syncer_restarts_nothing_of_which_it_does_not_know_how_others_fare
         fleet.settle(node, "in-sync", version, within=HOUR)
 
 
-def test_who_has_begun_is_not_held(fleet: Fleet) -> None:
+def test_a_node_that_has_begun_a_restart_is_not_held(fleet: Fleet) -> None:
     """Its kubelet is down with content that meanwhile failed on another node, so it must be rolled back."""
     first, second = fleet.node(), fleet.node()
     version = fleet.put(document("example-good"))

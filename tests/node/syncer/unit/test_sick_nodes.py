@@ -198,14 +198,14 @@ def test_it_is_not_tried_while_others_fail_with_it(fleet: Fleet) -> None:
     assert (node.status["state"], node.kubelet.restarts) == ("held", restarts)
 
 
-def test_who_cannot_wait_changes_the_secret(fleet: Fleet) -> None:
+def test_a_changed_secret_is_tried_at_once(fleet: Fleet) -> None:
     node = unlucky(fleet)
     began, version = fleet.now, fleet.put(document("example-newer"))
     fleet.settle(node, "in-sync", version)
     assert fleet.now - began < MINUTE
 
 
-def test_who_cannot_wait_starts_a_new_syncer(fleet: Fleet) -> None:
+def test_a_new_syncer_tries_again_soon(fleet: Fleet) -> None:
     node = unlucky(fleet)
     fleet.run(12 * HOUR)
     node.kubelet.on_restart = lambda _number: "done"

@@ -260,7 +260,7 @@ def test_invalid_reports_of_other_nodes_fail_no_node(world: World) -> None:
     assert world.status.failed_elsewhere("7") == ""
 
 
-def test_who_failed_elsewhere(world: World) -> None:
+def test_the_other_node_that_failed(world: World) -> None:
     def value(version: str, state: str) -> str:
         return json.dumps({"resourceVersion": version, "state": state, "message": ""})
 

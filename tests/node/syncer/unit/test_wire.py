@@ -243,7 +243,9 @@ def test_a_call_that_is_hurried_ends_and_is_not_made_again(tmp_path: Path) -> No
 
 
 @pytest.mark.hardening(17)
-def test_who_is_not_hurried_waits_longer_than_a_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_is_not_hurried_waits_longer_than_a_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looks: list[OSError] = []
     monkeypatch.setattr(calls, "_HURRY", 0.01)
     is_timeout = wire._is_timeout

@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import place
 from tests.support.exhaustive import some
 from tests.support.late import at_once_and_late
-from tests.versions.integration.world import SECRET, WAYS, Hold, World
+from tests.versions.integration.world import SECRET, WAYS, World, meanwhile
 
 MIXES = list(itertools.combinations_with_replacement(WAYS, 2))
 # The call of the overtaken run before which the other run does all of its work.
@@ -40,22 +40,18 @@ def test_a_run_that_is_overtaken_leaves_the_newer_version(
     if there:
         assert world.put("playbook", "before").failure is None
     write = "patch" if there else "create"
-    hold = Hold(monkeypatch, KubernetesClient, write if call == WRITE else call)
-    with ThreadPoolExecutor(1) as pool:
-        older = pool.submit(world.put, overtaken, "older")
-        try:
-            hold.reached()
-            newer = world.put(other, "newer")
-        finally:
-            hold.go()
+    call = write if call == WRITE else call
+    newers = meanwhile(monkeypatch, KubernetesClient, call, lambda: world.put(other, "newer"))
+    older = world.put(overtaken, "older")
+    (newer,) = newers
     last = 2 + there
-    assert (newer.failure, older.result().failure) == (None, None)
+    assert (newer.failure, older.failure) == (None, None)
     assert world.store.count("AddSecretVersion") == last
     assert world.placed_version() == f"{SECRET}/versions/{last}"
     assert world.is_right()
-    assert (newer.version, older.result().version) == (str(last), str(last))
+    assert (newer.version, older.version) == (str(last), str(last))
     newest = rf"(?i)version {last} of .*\bis newer than version {last - 1} of this run"
-    assert re.search(newest, older.result().said)
+    assert re.search(newest, older.said)
     assert "is newer than" not in newer.said
     # Nothing is left to do for another run.
     assert not world.put(other, "newer").changed
@@ -89,18 +85,15 @@ def test_two_runs_at_once_end_with_the_newest_version(
 def test_a_run_whose_version_was_retired_meanwhile_leaves_the_newer_one(
     world: World, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    hold = Hold(monkeypatch, place, "Run")
-    with ThreadPoolExecutor(1) as pool:
-        older = pool.submit(world.put, way, "older")
-        try:
-            hold.reached()
-            newer = world.put("playbook", "newer", retention={"keep": 1})
-        finally:
-            hold.go()
-    assert (newer.failure, older.result().failure) == (None, None)
+    newers = meanwhile(
+        monkeypatch, place, "Run", lambda: world.put("playbook", "newer", retention={"keep": 1})
+    )
+    older = world.put(way, "older")
+    assert [newer.failure for newer in newers] == [None]
+    assert older.failure is None
     assert world.store.states() == ["DISABLED", "ENABLED"]
     assert world.is_right()
-    assert (older.result().version, older.result().changed) == ("2", True)
+    assert (older.version, older.changed) == ("2", True)
 
 
 def _delay(world: World, chance: random.Random) -> None:

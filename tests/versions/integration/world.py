@@ -155,29 +155,19 @@ class World:
         return bool(self.placed() == payload and self.placed_version() == f"{SECRET}/versions/{newest}")
 
 
-class Hold:
-    """Holds the first call of a function until it is let go; later calls pass."""
+def meanwhile(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, act: Callable[[], Any]) -> list[Any]:
+    """Do something right before the first call of a function; the list will hold its result."""
+    original: Callable[..., Any] = getattr(owner, name)
+    calls = itertools.count()
+    results: list[Any] = []
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
-        self._reached, self._go = threading.Event(), threading.Event()
-        original: Callable[..., Any] = getattr(owner, name)
-        calls = itertools.count()
+    def called(*args: Any, **options: Any) -> Any:
+        if next(calls) == 0:
+            results.append(act())
+        return original(*args, **options)
 
-        def held_once(*args: Any, **options: Any) -> Any:
-            if next(calls) == 0:
-                self._reached.set()
-                assert self._go.wait(60)
-            return original(*args, **options)
-
-        monkeypatch.setattr(owner, name, held_once)
-
-    def reached(self) -> None:
-        """Wait until the first call is held."""
-        assert self._reached.wait(60)
-
-    def go(self) -> None:
-        """Let it go on."""
-        self._go.set()
+    monkeypatch.setattr(owner, name, called)
+    return results
 
 
 def document(word: str) -> str:

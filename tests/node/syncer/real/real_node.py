@@ -55,7 +55,6 @@ class RealNode(NodeUnderTest):
         self.directory = Path(f"/proc/{node.leader}/root/var/lib/kubelet")
         self.path = self.directory / "config.json"
         self.healthz = Healthz(node)
-        self.environ["SYNCER_KUBELET_DIR"] = str(self.directory)
         self.environ["SYNCER_HEALTHZ"] = self.healthz.url
         os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={node.bus_dir}/system_bus_socket"
 
@@ -68,7 +67,3 @@ class RealNode(NodeUnderTest):
         self.stop()
         self.healthz.close()
         del os.environ["DBUS_SYSTEM_BUS_ADDRESS"]
-
-    def beside(self) -> list[str]:
-        """What is in kubelet's directory."""
-        return sorted(os.listdir(self.directory))

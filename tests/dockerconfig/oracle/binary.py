@@ -14,31 +14,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.lab.cache import made_once
+
 HERE = Path(__file__).resolve().parent
 _SOURCES = ("go.mod", "go.sum", "main.go")
 # containers/image would want gpgme, a C library, for signatures, which are not our subject.
 _TAGS = "containers_image_openpgp"
 
 
-def _cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "hyperfleet-pull-secret"
-
-
 def build() -> Path:
     """The binary; built if these sources have not been built before (minutes, with a cold Go cache)."""
     content = b"".join((HERE / name).read_bytes() for name in _SOURCES)
-    binary = _cache() / f"oracle-{hashlib.sha256(content).hexdigest()[:16]}"
-    if binary.exists():
-        return binary
-    binary.parent.mkdir(parents=True, exist_ok=True)
-    partial = binary.with_suffix(f".{os.getpid()}")
+    return made_once(f"oracle-{hashlib.sha256(content).hexdigest()[:16]}", _compile)
+
+
+def _compile(target: Path) -> None:
     command = ["nice", "-n", "10", "go", "build", "-trimpath", "-tags", _TAGS, "-ldflags=-s -w"]
-    subprocess.run(
-        [*command, "-o", str(partial), "."], cwd=HERE, env={**os.environ, "CGO_ENABLED": "0"}, check=True
-    )
-    partial.replace(binary)
-    return binary
+    environment = {**os.environ, "CGO_ENABLED": "0"}
+    subprocess.run([*command, "-o", str(target), "."], cwd=HERE, env=environment, check=True)
 
 
 def ask(binary: Path, questions: Iterable[tuple[bytes, str]]) -> list[dict[str, Any]]:

@@ -21,10 +21,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from tests.lab.session import KubernetesEnv
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
-from tests.stand_ins.kubernetes.playing import Playing
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.adapter_jobs.world import Working
 from tests.support.docker_configs import docker_config, held
+from tests.support.kubernetes.playing import Playing
 from tests.support.kubernetes.world import Admin
 from tests.support.secret_manager import PROJECT, owned, payloads
 
@@ -70,7 +70,7 @@ class World:
         self.prefix = prefix
         self.home = prefix + NAMESPACE
         self.kubeconfig = server.kubeconfig(directory / "kubeconfig")
-        self.playing = self.PLAYING(self.request, self.home, controllers=server.lab is None)
+        self.playing = self.PLAYING(self.admin, self.home, controllers=server.lab is None)
         self.namespaces: list[str] = []
         self.log: list[dict[str, Any]] = []
         self.spec: dict[str, Any] = {}

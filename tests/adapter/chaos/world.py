@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.adapter.world import World
-from tests.stand_ins.kubernetes.playing import Playing
+from tests.support.kubernetes.playing import Playing
 
 
 class ChaosWorld(World):

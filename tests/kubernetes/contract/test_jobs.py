@@ -20,7 +20,8 @@ import pytest
 from tests.kubernetes.contract.conftest import until
 from tests.kubernetes.contract.support import Client, Place, causes, names, version
 from tests.lab.session import STAND_IN, KubernetesEnv
-from tests.stand_ins.kubernetes.playing import Playing
+from tests.support.kubernetes.playing import Playing
+from tests.support.kubernetes.world import Admin
 
 JOB: dict[str, Any] = {
     "metadata": {"name": "work", "labels": {"app": "work"}},
@@ -46,16 +47,11 @@ JOB: dict[str, Any] = {
 class Jobs:
     """A namespace, its Jobs, and the part that acts as their controller."""
 
-    def __init__(self, client: Client, place: Place, *, controllers: bool) -> None:
+    def __init__(self, client: Client, place: Place, server: KubernetesEnv) -> None:
         self.client = client
         self.root = f"/apis/batch/v1/namespaces/{place.namespace}/jobs"
         self.pods_root = f"{place.root}/pods"
-
-        def request(method: str, path: str, body: Any, content: str) -> tuple[int, Any]:
-            answer = client.call(method, path, body, content)
-            return answer.code, answer.body
-
-        self.playing = Playing(request, place.namespace, controllers=controllers)
+        self.playing = Playing(Admin(server), place.namespace, controllers=server.kind != STAND_IN)
 
     def body(self, **spec: Any) -> dict[str, Any]:
         made = copy.deepcopy(JOB)
@@ -82,7 +78,7 @@ class Jobs:
 
 @pytest.fixture(scope="module")
 def jobs(admin: Client, shared_place: Place, server: KubernetesEnv) -> Iterator[Jobs]:
-    yield Jobs(admin, shared_place, controllers=server.kind != STAND_IN)
+    yield Jobs(admin, shared_place, server)
     admin.delete(f"/apis/batch/v1/namespaces/{shared_place.namespace}/jobs", propagationPolicy="Background")
 
 

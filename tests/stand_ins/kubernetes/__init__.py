@@ -13,6 +13,5 @@ from __future__ import annotations
 
 from tests.stand_ins.kubernetes.faults import Call, Fault
 from tests.stand_ins.kubernetes.lab import KubernetesLab
-from tests.stand_ins.kubernetes.playing import Playing
 
-__all__ = ["Call", "Fault", "KubernetesLab", "Playing"]
+__all__ = ["Call", "Fault", "KubernetesLab"]

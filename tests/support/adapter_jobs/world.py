@@ -45,10 +45,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     Observed,
     Order,
 )
-from tests.stand_ins.kubernetes.playing import Object, Playing
+from tests.stand_ins.kubernetes.store import Object
 from tests.support.adapter_jobs.documents import document
 from tests.support.docker_configs import KEY, TYPE
-from tests.support.kubernetes.world import Api
+from tests.support.kubernetes.playing import Playing
+from tests.support.kubernetes.world import Api, path
 
 CANARY = "example-password-canary-4711"
 DOCUMENT = json.dumps({"auths": {"quay.io": {"auth": base64.b64encode(b"u:" + CANARY.encode()).decode()}}})
@@ -85,24 +86,18 @@ class Working(Playing):
             (container,) = self._known(job)["spec"]["template"]["spec"]["containers"]
             given = {item["name"]: item for item in container["env"]}
             reference = given["PULL_SECRET_DATA"]["valueFrom"]["secretKeyRef"]
-            secrets = self._pods.rpartition("/")[0] + "/secrets"
-            code, data = self._request("GET", f"{secrets}/{reference['name']}", None, "application/json")
-            if code == 200:
-                self._place(given, data["data"][reference["key"]])
+            found = self._admin.secret(self._namespace, reference["name"])
+            if found is not None:
+                self._place(given, found["data"][reference["key"]])
         return super().finish(job, message, exit_code=exit_code, reason=reason)
 
     def _place(self, given: Mapping[str, Any], value: str) -> None:
         labels = {"managed-by": "hyperfleet", "cluster-id": given["CLUSTER_ID"]["value"]}
-        body = {
-            "metadata": {"name": given["K8S_SECRET_NAME"]["value"], "labels": labels},
-            "type": TYPE,
-            "data": {KEY: value},
-        }
-        path = f"/api/v1/namespaces/{given['MANAGEMENT_NAMESPACE']['value']}/secrets"
-        code, answer = self._request("POST", path, body, "application/json")
+        namespace, name = given["MANAGEMENT_NAMESPACE"]["value"], given["K8S_SECRET_NAME"]["value"]
+        body = {"metadata": {"name": name, "labels": labels}, "type": TYPE, "data": {KEY: value}}
+        code, answer = self._admin.request("POST", path(namespace, "secrets"), body)
         if code == 409:
-            path += "/" + body["metadata"]["name"]  # type: ignore[index]
-            code, answer = self._request("PATCH", path, body, "application/merge-patch+json")
+            code, answer = self._admin.request("PATCH", path(namespace, "secrets", name), body)
         assert code in (200, 201, 404), answer
 
 
@@ -112,7 +107,7 @@ class World:
     def __init__(self, api: Api, namespace: str) -> None:
         self.api = api
         self.namespace = namespace
-        self.playing = Working(api.request, namespace, controllers=api.real)
+        self.playing = Working(api, namespace, controllers=api.real)
         self.ahead = 0.0
         settings = RunSettings(
             api_timeout=5.0,

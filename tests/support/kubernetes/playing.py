@@ -11,18 +11,14 @@ manager makes the pods and says how a Job ended; on the stand-in that is played,
 from __future__ import annotations
 
 import secrets
-import time
-from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
-Object = dict[str, Any]
-# Method, path, body and content type to status and decoded body.
-Request = Callable[[str, str, Any, str], tuple[int, Any]]
+from tests.lab.supervisor import wait_until
+from tests.stand_ins.kubernetes.store import Object, now
+from tests.support.kubernetes.world import Admin, path
 
-_JSON = "application/json"
-_MERGE = "application/merge-patch+json"
 _DONE = ("Complete", "Failed")
+_PAUSE = 0.05  # seconds between two looks at what the real controller does
 
 
 class Playing:
@@ -31,26 +27,24 @@ class Playing:
     :param controllers: whether a real Job controller runs.
     """
 
-    def __init__(self, request: Request, namespace: str, *, controllers: bool = False) -> None:
-        self._request = request
+    def __init__(self, admin: Admin, namespace: str, *, controllers: bool = False) -> None:
+        self._admin = admin
         self._controllers = controllers
-        self._jobs = f"/apis/batch/v1/namespaces/{namespace}/jobs"
-        self._pods = f"/api/v1/namespaces/{namespace}/pods"
+        self._namespace = namespace
 
     # -- reading ----------------------------------------------------------------------------------
 
     def job(self, name: str) -> Object | None:
         """The Job, or None."""
-        code, found = self._request("GET", f"{self._jobs}/{name}", None, _JSON)
-        return found if code == 200 else None
+        found: Object | None = self._admin.get(self._namespace, "jobs", name)
+        return found
 
     def pods(self, job: str | None = None) -> list[Object]:
         """The pods, or a Job's, the newest last."""
-        _code, found = self._request("GET", self._pods, None, _JSON)
         chosen = [
-            p
-            for p in found["items"]
-            if job is None or (p["metadata"].get("labels") or {}).get("job-name") == job
+            pod
+            for pod in self._admin.items(self._namespace, "pods")
+            if job is None or (pod["metadata"].get("labels") or {}).get("job-name") == job
         ]
         return sorted(
             chosen,
@@ -62,12 +56,12 @@ class Playing:
     def begin(self, job: str) -> Object:
         """Return the Job's active pod; create one if there is none."""
         if self._controllers:
-            return self._awaited(lambda: self._active(job), f"a pod of {job}")
+            return wait_until(lambda: self._active(job), f"a pod of {job}", pause=_PAUSE)
         found = self._active(job)
         if found is not None:
             return found
         made = self._make_pod(job)
-        self._job_status(job, {"active": 1, "ready": 0, "startTime": _now(), "terminating": 0})
+        self._job_status(job, {"active": 1, "ready": 0, "startTime": now(), "terminating": 0})
         return made
 
     def run(self, job: str, *, node: str | None = None) -> Object:
@@ -77,8 +71,8 @@ class Playing:
         """
         pod = self.begin(job)
         if node is not None:
-            self._patch(f"{self._pods}/{_name(pod)}", {"spec": {"nodeName": node}})
-        return self._pod_status(pod, "Running", {"running": {"startedAt": _now()}})
+            self._admin.merge(self._namespace, "pods", _name(pod), {"spec": {"nodeName": node}})
+        return self._pod_status(pod, "Running", {"running": {"startedAt": now()}})
 
     def finish(self, job: str, message: str = "", *, exit_code: int = 0, reason: str = "") -> Object:
         """Let the Job's container end, and the Job too if its controller would end it.
@@ -86,13 +80,13 @@ class Playing:
         :param message: the termination message; :param reason: for example ``OOMKilled``.
         """
         pod = self.begin(job)
-        now = _now()
+        ended = now()
         terminated = {
             "exitCode": exit_code,
             "reason": reason or ("Completed" if exit_code == 0 else "Error"),
             "message": message,
-            "startedAt": now,
-            "finishedAt": now,
+            "startedAt": ended,
+            "finishedAt": ended,
         }
         phase = "Succeeded" if exit_code == 0 else "Failed"
         pod = self._pod_status(pod, phase, {"terminated": terminated})
@@ -128,7 +122,8 @@ class Playing:
         """Remove the deleted pods, as the kubelet does when their containers have ended."""
         for pod in self.pods():
             if pod["metadata"].get("deletionTimestamp"):
-                self._request("DELETE", f"{self._pods}/{_name(pod)}", {"gracePeriodSeconds": 0}, _JSON)
+                at = path(self._namespace, "pods", _name(pod))
+                self._admin.request("DELETE", at, {"gracePeriodSeconds": 0})
 
     # -- the Job controller -------------------------------------------------------------------------
 
@@ -156,19 +151,17 @@ class Playing:
             },
             "spec": template["spec"],
         }
-        code, made = self._request("POST", self._pods, body, _JSON)
-        assert code == 201, (code, made)
-        return dict(made)
+        return dict(self._admin.create(self._namespace, "pods", body))
 
     def _count(self, name: str, exit_code: int) -> None:
         """Update the Job after a pod has ended."""
         if self._controllers:
-            self._awaited(lambda: self._settled(name), f"the end of a pod of {name}")
+            wait_until(lambda: self._settled(name), f"the end of a pod of {name}", pause=_PAUSE)
             return
         job = self._known(name)
         status, spec = job.get("status") or {}, job["spec"]
         if exit_code == 0:
-            ended = {"active": 0, "succeeded": 1, "completionTime": _now()}
+            ended = {"active": 0, "succeeded": 1, "completionTime": now()}
             self._end(name, "Complete", "CompletionsReached", ended)
             return
         failed = int(status.get("failed") or 0) + 1
@@ -200,7 +193,7 @@ class Playing:
         return job
 
     def _job_status(self, name: str, status: Object) -> None:
-        self._patch(f"{self._jobs}/{name}/status", {"status": status})
+        self._admin.merge(self._namespace, "jobs", f"{name}/status", {"status": status})
 
     def _pod_status(self, pod: Object, phase: str, state: Object | None = None, **status: Any) -> Object:
         """Write it; ``state`` is its container's."""
@@ -210,20 +203,7 @@ class Playing:
             running = {"imageID": "", "ready": "running" in state, "restartCount": 0, "state": state}
             status["containerStatuses"] = [{**known, **running}]
         body = {"status": {"phase": phase, **status}}
-        return self._patch(f"{self._pods}/{_name(pod)}/status", body)
-
-    def _patch(self, path: str, body: Object) -> Object:
-        code, answer = self._request("PATCH", path, body, _MERGE)
-        assert code == 200, (path, code, answer)
-        return dict(answer)
-
-    @staticmethod
-    def _awaited(look: Callable[[], Object | None], what: str, seconds: float = 60) -> Object:
-        deadline = time.monotonic() + seconds
-        while (found := look()) is None:
-            assert time.monotonic() < deadline, f"waited in vain for {what}"
-            time.sleep(0.05)
-        return found
+        return dict(self._admin.merge(self._namespace, "pods", f"{_name(pod)}/status", body))
 
 
 def _fails_at_once(spec: Object, exit_code: int) -> bool:
@@ -236,12 +216,8 @@ def _fails_at_once(spec: Object, exit_code: int) -> bool:
 
 def _condition(kind: str, reason: str, message: str, status: str = "True") -> Object:
     said = {"type": kind, "status": status, "reason": reason, "message": message}
-    return {**said, "lastTransitionTime": _now()}
+    return {**said, "lastTransitionTime": now()}
 
 
 def _name(pod: Object) -> str:
     return str(pod["metadata"]["name"])
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 from tests.support.secret_events.source import entry, running, token_file
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
 
@@ -46,7 +47,7 @@ def test_changes_are_told_with_their_kinds_and_only_of_their_cluster(token: str)
             entries = [entry(f"cls-{number}", server.url, token, f"ns-{number}") for number in range(3)]
             async with running(entries) as source:
                 await source.until(lambda it: len(it.clusters) == 3)
-                await server.until(lambda: server.watches == 3)
+                await until(lambda: server.watches == 3)
                 source.events.clear()
                 expected = []
                 for kind in ("ADDED", "MODIFIED", "DELETED", "ADDED"):
@@ -67,9 +68,9 @@ def test_a_lost_connection_loses_nothing_and_repeats_nothing(token: str) -> None
             server.change(NAMESPACE, NAME)
             async with running([entry("cls-1", server.url, token)]) as source:
                 for _round in range(3):
-                    await server.until(lambda: server.watches == 1)
+                    await until(lambda: server.watches == 1)
                     server.drop()
-                    await server.until(lambda: server.watches == 0)
+                    await until(lambda: server.watches == 0)
                     # This change happens while no watch is open.
                     version = server.change(NAMESPACE, NAME)
                     last = ("cls-1", "MODIFIED", str(version))
@@ -93,20 +94,20 @@ def test_after_an_expired_watch_only_the_secret_that_changed_is_an_event(token: 
             entries = [entry("cls-1", server.url, token), entry("cls-2", server.url, token, "other")]
             async with running(entries) as source:
                 await source.until(lambda it: len(it.changes) == 2)
-                await server.until(lambda: server.watches == 2)
+                await until(lambda: server.watches == 2)
                 if expired == "while watching":
                     server.store.compact(open_watches=True)
                     version = server.change(NAMESPACE, NAME)
                 else:
                     server.drop()
-                    await server.until(lambda: server.watches == 0)
+                    await until(lambda: server.watches == 0)
                     version = server.change(NAMESPACE, NAME)
                     if expired == "before watching":
                         server.store.compact()
                     else:
                         server.faults.add(verb="watch", status=410, times=2)
                 await source.until(lambda it: len(it.changes) > 2)
-                await server.until(lambda: server.calls.count("list") == 4 and server.watches == 2)
+                await until(lambda: server.calls.count("list") == 4 and server.watches == 2)
                 assert source.changes[2:] == [("cls-1", "MODIFIED", str(version))]
                 assert source.problems == []
 
@@ -119,9 +120,9 @@ def test_a_secret_that_was_deleted_unseen_is_told(token: str) -> None:
             server.change(NAMESPACE, NAME)
             async with running([entry("cls-1", server.url, token)]) as source:
                 await source.until(lambda it: len(it.changes) == 1)
-                await server.until(lambda: server.watches == 1)
+                await until(lambda: server.watches == 1)
                 server.drop()
-                await server.until(lambda: server.watches == 0)
+                await until(lambda: server.watches == 0)
                 server.delete(NAMESPACE, NAME)
                 server.store.compact()
                 await source.until(lambda it: len(it.changes) == 2)
@@ -137,7 +138,7 @@ def test_a_secret_that_goes_between_list_and_get_is_absent(token: str) -> None:
             server.faults.add(verb="get", path="*/secrets/*", act=lambda: server.delete(NAMESPACE, NAME))
             async with running([entry("cls-1", server.url, token)]) as source:
                 await source.until(lambda it: it.clusters == ["cls-1"])
-                await server.until(lambda: server.watches == 1)
+                await until(lambda: server.watches == 1)
                 assert source.changes == []
                 version = server.change(NAMESPACE, NAME)
                 await source.until(lambda it: it.changes == [("cls-1", "ADDED", str(version))])
@@ -151,7 +152,7 @@ def test_a_change_between_list_and_get_is_told_once(token: str) -> None:
             server.change(NAMESPACE, NAME)
             server.faults.add(verb="get", path="*/secrets/*", act=lambda: server.change(NAMESPACE, NAME))
             async with running([entry("cls-1", server.url, token)], batch={"delay": 0}) as source:
-                await server.until(lambda: server.watches == 1)
+                await until(lambda: server.watches == 1)
                 # The watch delivers the same change first.
                 version = server.change(NAMESPACE, NAME)
                 await source.until(lambda it: it.changes[-1:] == [("cls-1", "MODIFIED", str(version))])
@@ -163,7 +164,7 @@ def test_a_change_between_list_and_get_is_told_once(token: str) -> None:
 def test_a_server_that_says_nothing_is_asked_again(token: str) -> None:
     async def scenario() -> None:
         async with ApiServer() as server, running([entry("cls-1", server.url, token)], silence=1) as source:
-            await server.until(lambda: server.watches == 1)
+            await until(lambda: server.watches == 1)
             # The server sends nothing over the first watch.
             server.store.watchers.clear()
             version = server.change(NAMESPACE, NAME)
@@ -183,7 +184,7 @@ def test_a_refused_cluster_is_reported_once_and_stops_no_other(
             broken.refuse(status)
             entries = [entry("cls-1", broken.url, token), entry("cls-2", healthy.url, token)]
             async with running(entries) as source:
-                await broken.until(lambda: len(broken.calls) >= 5)
+                await until(lambda: len(broken.calls) >= 5)
                 assert [(cluster, state) for cluster, state, _text in source.problems] == [
                     ("cls-1", "failing")
                 ]
@@ -192,7 +193,7 @@ def test_a_refused_cluster_is_reported_once_and_stops_no_other(
                 await source.until(lambda it: [change[0] for change in it.changes] == ["cls-2"])
                 broken.faults.clear()
                 await source.until(lambda it: "cls-1" in it.clusters)
-                await broken.until(lambda: broken.watches == 1)
+                await until(lambda: broken.watches == 1)
                 broken.change(NAMESPACE, NAME)
                 await source.until(lambda it: ("cls-1", "solved", None) in it.problems)
                 assert len(source.problems) == 2
@@ -203,12 +204,12 @@ def test_a_refused_cluster_is_reported_once_and_stops_no_other(
 def test_a_token_that_was_replaced_is_read_again_without_a_report(token: str) -> None:
     async def scenario() -> None:
         async with ApiServer() as server, running([entry("cls-1", server.url, token)]) as source:
-            await server.until(lambda: server.watches == 1)
+            await until(lambda: server.watches == 1)
             server.accept("example-token-2")
             Path(token).write_text("example-token-2")
             server.drop()
-            await server.until(lambda: server.watches == 0)
-            await server.until(lambda: server.watches == 1)
+            await until(lambda: server.watches == 0)
+            await until(lambda: server.watches == 1)
             assert source.problems == []
 
     asyncio.run(scenario())
@@ -254,7 +255,7 @@ def test_nothing_secret_is_in_any_event(token: str) -> None:
             server.change(NAMESPACE, NAME)
             async with running([entry("cls-1", server.url, token)]) as source:
                 await source.until(lambda it: len(it.changes) == 1)
-                await server.until(lambda: server.watches == 1)
+                await until(lambda: server.watches == 1)
                 server.change(NAMESPACE, NAME)
                 await source.until(lambda it: len(it.changes) == 2)
                 server.delete(NAMESPACE, NAME)

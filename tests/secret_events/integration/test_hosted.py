@@ -23,6 +23,7 @@ from tests.stand_ins.metadata_server import ADDRESS, metadata_server
 from tests.support.docker_configs import encoded
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 from tests.support.secret_events.source import Source, running
+from tests.support.waiting import until
 from tests.support.yaml_bombs import MERGES
 
 ADDITIONAL = ("kube-system", "additional-pull-secret")
@@ -119,8 +120,8 @@ def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched_cluster(tmp_path) as (fleet, management, hosted, source):
             await source.until(lambda it: "cls-1" in it.clusters)
-            await management.until(lambda: management.watches == 1)
-            await hosted.until(lambda: hosted.watches == 1)
+            await until(lambda: management.watches == 1)
+            await until(lambda: hosted.watches == 1)
             management.change("clusters-cls-1", "pull-secret")
             hosted.change(*ADDITIONAL)
             expected = {("cls-1", "clusters-cls-1", "pull-secret"), ("cls-1", *ADDITIONAL)}
@@ -135,11 +136,11 @@ def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
 def test_a_kubeconfig_that_was_rotated_is_read_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched_cluster(tmp_path) as (fleet, _management, hosted, source):
-            await hosted.until(lambda: hosted.watches == 1)
+            await until(lambda: hosted.watches == 1)
             fleet.kubeconfig_secret("clusters-cls-1", hosted.url, "example-token-2")
             hosted.accept("example-token-2")
             hosted.drop()
-            await hosted.until(lambda: hosted.watches == 0)
+            await until(lambda: hosted.watches == 0)
             hosted.change(*ADDITIONAL)
             await source.until(lambda it: names(it) == {("cls-1", *ADDITIONAL)})
             assert source.problems == []
@@ -151,13 +152,13 @@ def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report
     async def scenario() -> None:
         async with watched_cluster(tmp_path) as (fleet, management, _hosted, source):
             for number in range(4):
-                await management.until(lambda: management.watches == 1)
+                await until(lambda: management.watches == 1)
                 management.accept(f"example-token-{number}")
                 write_kubeconfig(
                     fleet.kubeconfig, [Cluster("mgmt-1", management.url, f"example-token-{number}")]
                 )
                 management.drop()
-                await management.until(lambda: management.watches == 0)
+                await until(lambda: management.watches == 0)
                 version = str(management.change("clusters-cls-1", "pull-secret"))
                 await source.until(
                     lambda it, version=version: version in [change[2] for change in it.changes]  # type: ignore[misc]
@@ -170,7 +171,7 @@ def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report
 def test_another_original_is_watched_once_the_control_plane_names_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched_cluster(tmp_path) as (fleet, management, _hosted, source):
-            await management.until(lambda: management.watches == 1)
+            await until(lambda: management.watches == 1)
             version = str(management.change("clusters-cls-1", "pull-secret-2"))
             fleet.plane("clusters-cls-1", "pull-secret-2")
             # A server ends a watch after some minutes; that is no failure.
@@ -197,7 +198,7 @@ def test_a_cluster_that_is_not_ready_delays_no_other(tmp_path: Path) -> None:
                 assert all("has 0 HostedControlPlanes" in str(problem[2]) for problem in source.problems)
                 fleet.plane("clusters-cls-1")
                 await source.until(lambda it: "cls-1" in it.clusters)
-                await hosted.until(lambda: hosted.watches == 2)
+                await until(lambda: hosted.watches == 2)
 
     asyncio.run(scenario())
 
@@ -271,17 +272,17 @@ def test_a_kubeconfig_that_is_a_bomb_holds_up_nobody(tmp_path: Path) -> None:
 def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         async with watched_cluster(tmp_path) as (fleet, management, hosted, source):
-            await management.until(lambda: management.watches == 1)
+            await until(lambda: management.watches == 1)
             fleet.add("cls-2", hosted)
             fleet.write()
             await source.until(lambda it: "cls-2" in it.clusters)
-            await management.until(lambda: management.watches == 2)
+            await until(lambda: management.watches == 2)
             # Clusters that were already listed get no further event.
             assert source.clusters.count("cls-1") <= 2
             del fleet.entries[0]
             fleet.write()
-            await management.until(lambda: management.watches == 1)
-            await hosted.until(lambda: hosted.watches == 1)
+            await until(lambda: management.watches == 1)
+            await until(lambda: hosted.watches == 1)
             # An unreadable list changes nothing; an unusable entry is skipped alone.
             fleet.path.write_text("clusters: [" + CANARY)
             fleet.entries.append({"cluster_id": "cls-3"})
@@ -292,7 +293,7 @@ def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.Log
             fleet.write()
             await source.until(lambda it: "cls-4" in it.clusters)
             assert "cluster cls-3: control_plane_namespace is missing" in caplog.text
-            await management.until(lambda: management.watches == 2)
+            await until(lambda: management.watches == 2)
             assert source.problems == []
 
     asyncio.run(scenario())

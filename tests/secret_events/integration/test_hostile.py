@@ -23,6 +23,7 @@ from tests.support.exhaustive import some
 from tests.support.relay import Listener
 from tests.support.secret_events.api_server import CANARY, ApiServer
 from tests.support.secret_events.source import entry, running, token_file
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
 
@@ -128,7 +129,7 @@ async def beside(hostile: Answer, token: str) -> AsyncIterator[tuple[Hostile, Ap
     async with ApiServer() as good, Hostile(hostile) as bad:
         entries = [entry("bad", bad.url, token), entry("good", good.url, token)]
         async with running(entries) as source:
-            await good.until(lambda: good.watches == 1)
+            await until(lambda: good.watches == 1)
             yield bad, good, source
 
 
@@ -246,7 +247,7 @@ def test_a_hundred_changes_a_second_are_few_events_and_the_last_one_counts(tmp_p
         async with ApiServer() as server:
             one = entry("cls-1", server.url, token_file(tmp_path))
             async with running([one], batch={"delay": 1}) as source:
-                await server.until(lambda: server.watches == 1)
+                await until(lambda: server.watches == 1)
                 for _number in range(200):
                     version = str(server.change(*NAME))
                     await asyncio.sleep(0.01)  # a limited rate of events
@@ -276,11 +277,11 @@ def test_many_that_never_answer_hold_up_nobody(
             entries = [entry(f"bad-{number}", bad.url, token, f"ns-{number}") for number in range(40)]
             async with running([*entries, entry("good", good.url, token)]) as source:
                 await source.until(lambda it: len({problem[0] for problem in it.problems}) > 4)
-                await good.until(lambda: good.watches == 1)
+                await until(lambda: good.watches == 1)
                 good.drop()
-                await good.until(lambda: good.watches == 0)
+                await until(lambda: good.watches == 0)
                 begun = time.monotonic()
-                await good.until(lambda: good.watches == 1)
+                await until(lambda: good.watches == 1)
                 # One after another, the other clusters' attempts would take 30 s a round.
                 assert time.monotonic() - begun < 20
 

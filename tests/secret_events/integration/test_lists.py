@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
 from tests.support.exhaustive import some
 from tests.support.secret_events.api_server import CANARY, ApiServer
 from tests.support.secret_events.source import entry, running, token_file
+from tests.support.waiting import until
 from tests.support.yaml_bombs import LAUGHS, MERGES
 
 NAME = ("kube-system", "additional-pull-secret")
@@ -89,7 +90,7 @@ def test_a_hostile_file_ends_nothing_and_is_not_quoted(
             listed = json.dumps([entry("cls-1", server.url, token_file(tmp_path))])
             path.write_text(listed)
             async with running(str(path)) as source:
-                await server.until(lambda: server.watches == 1)
+                await until(lambda: server.watches == 1)
                 path.unlink()
                 make(path)
                 async with asyncio.timeout(30):
@@ -120,7 +121,7 @@ def test_it_is_said_whether_anything_is_watched_without_the_list(
                     while "no cluster is watched until it can be loaded: " not in caplog.text:
                         await asyncio.sleep(0.05)
                 path.write_text(listed)
-                await server.until(lambda: server.watches == 1)
+                await until(lambda: server.watches == 1)
                 path.write_text("1")
                 async with asyncio.timeout(30):
                     while "the previous list stays in use: " not in caplog.text:

@@ -20,6 +20,7 @@ from tests.support.login import TlsFront
 from tests.support.relay import Listener, pump
 from tests.support.secret_events.api_server import TOKEN, ApiServer
 from tests.support.secret_events.source import running, token_file
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
 
@@ -78,11 +79,11 @@ async def changes_are_seen(server: ApiServer, **options: Any) -> None:
     """A cluster with these options is listed and watched."""
     watches = [dict(zip(("namespace", "name"), NAME, strict=True))]
     async with running([{"cluster_id": "cls-1", "watches": watches, **options}]) as source:
-        await server.until(lambda: server.watches == 1)
+        await until(lambda: server.watches == 1)
         version = str(server.change(*NAME))
         await source.until(lambda it: [(one, to) for one, _kind, to in it.changes] == [("cls-1", version)])
         assert source.problems == []
-    await server.until(lambda: server.watches == 0)
+    await until(lambda: server.watches == 0)
 
 
 async def is_refused(words: str, **options: Any) -> None:

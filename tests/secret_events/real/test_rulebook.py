@@ -17,6 +17,7 @@ import pytest
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.rulebook import rulebook
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.real("java")
 
@@ -72,7 +73,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
                 first = running.lines[0]
                 assert sorted(first["begin"]) == [f"cls-{one}" for one in range(5)]
                 assert first["limits"] == [60, 5]
-                await server.until(lambda: server.watches == 10)
+                await until(lambda: server.watches == 10)
 
                 # A single change.
                 running.hold.touch()

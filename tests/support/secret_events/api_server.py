@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from typing import Any, Self
 
 from tests.stand_ins.http_server import Request, Response
@@ -73,11 +71,6 @@ class ApiServer(KubernetesLab):
         """Accept this token and no other."""
         self.tokens.clear()
         self.tokens[token] = ADMIN
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        async with asyncio.timeout(30):
-            while not true():
-                await asyncio.sleep(0.01)
 
     async def handle(self, request: Request, target: Target | None) -> Response:
         if self.older_form:

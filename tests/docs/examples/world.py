@@ -18,7 +18,7 @@ from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
-from tests.support.docker_configs import docker_config, encoded, held
+from tests.support.docker_configs import KEY, TYPE, docker_config, encoded, held
 from tests.support.processes import Ansible, Finished
 
 LABELS = {"managed-by": "hyperfleet", "adapter": "pullsecret"}
@@ -90,12 +90,9 @@ class World:
 
     def put_secret(self, namespace: str, name: str, text: str, cluster: str = "mgmt-1") -> None:
         """Put a pull secret into a cluster by hand."""
-        data = {".dockerconfigjson": encoded(text)}
         metadata = {"namespace": namespace, "name": name}
-        self.clusters[cluster].store.create(
-            RESOURCES["secrets"],
-            {"metadata": metadata, "type": "kubernetes.io/dockerconfigjson", "data": data},
-        )
+        secret = {"metadata": metadata, "type": TYPE, "data": {KEY: encoded(text)}}
+        self.clusters[cluster].store.create(RESOURCES["secrets"], secret)
 
     def secret(self, namespace: str, name: str, cluster: str = "mgmt-1") -> Any:
         """A Secret as the API server has it, or None."""
@@ -104,7 +101,7 @@ class World:
     def placed(self, namespace: str, name: str, cluster: str = "mgmt-1") -> Any:
         """The ``auths`` of a pull secret in a cluster."""
         secret = self.secret(namespace, name, cluster)
-        assert secret["type"] == "kubernetes.io/dockerconfigjson"
+        assert secret["type"] == TYPE
         return held(secret)["auths"]
 
     def store(self, project: str, cluster_id: str, *versions: str) -> None:

@@ -186,5 +186,6 @@ class Tenant:
 def rulebook(directory: Path, clusters: Path) -> Iterator[Path]:
     """ansible-rulebook with the collection's rulebook, as a user starts it; its output's file."""
     started = prepare(directory, "hosted_cluster", print_events=True, hosted_clusters_file=str(clusters))
-    with started.running():
+    with started.running() as running:
         yield started.output
+        assert running.process.poll() is None, "it has to go on for ever"

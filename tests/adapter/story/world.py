@@ -84,6 +84,7 @@ class StoryWorld(World):
         with started.running() as running:
             wait_until(lambda: running.process.poll() is not None or self._is_ready(), "it is ready", LIMIT)
             yield running.output
+            assert running.process.poll() is None, "it has to go on for ever"
 
     def _is_ready(self) -> bool:
         try:

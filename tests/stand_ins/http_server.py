@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An HTTP/1.1 server in a thread of this process: aiohttp without its log of accesses.
+"""An HTTP/1.1 server in a thread of this process: aiohttp without its logs.
 
 Bodies and headers hold pull secrets and tokens, which no log and no traceback may show.
 """
@@ -9,9 +9,11 @@ Bodies and headers hold pull secrets and tokens, which no log and no traceback m
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import ssl
 import threading
+import traceback
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -54,6 +56,9 @@ class Response:
 # None closes the connection without an answer.
 Answer = Response | None
 
+# It quotes headers that cannot be read.
+_AIOHTTP_LOG = logging.getLogger(__name__)
+_AIOHTTP_LOG.disabled = True
 _LONGEST_LINE = 64 * 1024  # bytes, of a path with its query and of a header
 
 
@@ -81,6 +86,7 @@ class Server:
             loop=self._loop,
             handler_cancellation=True,
             access_log=None,
+            logger=_AIOHTTP_LOG,
             max_line_size=_LONGEST_LINE,
             max_field_size=_LONGEST_LINE,
         )
@@ -124,7 +130,12 @@ class Server:
     async def _handle(self, got: web.BaseRequest) -> web.StreamResponse:
         headers = {name.lower(): value for name, value in got.headers.items()}
         # Unlike ``got.read()``, this has no limit.
-        answer = await self._answer(Request(got.method, got.raw_path, headers, await got.content.read()))
+        request = Request(got.method, got.raw_path, headers, await got.content.read())
+        try:
+            answer = await self._answer(request)
+        except Exception:
+            traceback.print_exc()  # aiohttp answers with 500
+            raise
         if answer is None:
             if got.transport:
                 got.transport.abort()

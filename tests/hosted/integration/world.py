@@ -137,7 +137,7 @@ class World:
         return [*self.management.writes(), *self.hosted.writes()]
 
     def reset(self) -> None:
-        """No faults, hooks or counts."""
+        """No faults and no counts."""
         self.management.reset()
         self.hosted.reset()
 

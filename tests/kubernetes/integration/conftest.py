@@ -28,7 +28,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Api]:
 
 @pytest.fixture
 def api(server: Api) -> Api:
-    """The server, without the faults, hooks and counted calls of the previous test."""
+    """The server, without the faults and counted calls of the previous test."""
     server.reset()
     return server
 

@@ -91,7 +91,8 @@ def test_another_run_that_does_not_end(world: World) -> None:
         done = world.sync("quay.io", lock_timeout=0.5)
         assert "another process holds the lock for writing on this node; waited 0.5 s" in done.result["msg"]
     assert (world.auths(), world.kubelet()) == ({"ecr.example"}, before)
-    assert world.sync("quay.io", window=0.2).code == 0
+    after = world.sync("quay.io", window=0.2)
+    assert after.code == 0, after.result["msg"]
 
 
 def test_two_writers_at_once(world: World) -> None:

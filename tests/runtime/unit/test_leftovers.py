@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from ansible import constants
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import misplaced
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import batch_action, leftovers
 
 pytestmark = pytest.mark.hardening(13)
@@ -88,11 +90,19 @@ def test_a_directory_that_is_not_there_is_no_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.hardening(14)
+def test_no_digest_key_is_taken_for_a_credential(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The base64 of these keys looks like an encoded login."""
+    for number in (10955, 31043, 87801, 94436, 102917):
+        key = f"run {number}".encode()
+        monkeypatch.setattr(multiprocessing.current_process(), "_config", {"authkey": key})
+        assert misplaced(batch_action.with_digest_key({"id": "cls-1"})) == []
+
+
 def test_the_digest_key_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing or full directory is no error, and a killed run leaves no key."""
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path / "nowhere"))
     made = batch_action.with_digest_key({"id": "cls-1"})
     assert made == batch_action.with_digest_key({"id": "cls-1"})
-    assert len(made["digest_key"]) == 44
+    assert len(made["digest_key"]) == 64
     assert batch_action.with_digest_key({"digest_key": "mine"}) == {"digest_key": "mine"}
     assert names(tmp_path) == []

@@ -116,7 +116,13 @@ class AdapterMetrics:
             "job_failures_total", "Jobs that failed, by kind of failure", "kind", "phase"
         )
         self.job_seconds = self._histogram(
-            "job_run_seconds", "Seconds that Jobs took, as they reported", _JOB, "result"
+            "job_run_seconds", "Seconds from a Job's start to its end", _JOB, "result"
+        )
+        self.program_seconds = self._histogram(
+            "job_program_seconds",
+            "Seconds that the program in a Job's pod took, as it reported",
+            _JOB,
+            "result",
         )
         self.retries = self._histogram("job_retries", "Requests that a Job repeated", _RETRIES)
         self.versions = self._counter(
@@ -149,6 +155,8 @@ class AdapterMetrics:
         for kind in sorted(job_vocabulary.KINDS):
             for phase in job_vocabulary.PHASES:
                 self.failures.labels(kind, phase)
+        for kind in sorted(job_vocabulary.KUBERNETES_KINDS):
+            self.failures.labels(kind, job_vocabulary.OTHER)
         if not self._per_cluster:
             self._expect_job_end(())
 
@@ -172,8 +180,8 @@ class AdapterMetrics:
             if row.job_created:
                 _add(self.created, by, 1)
                 self._expect_job_end(by)
-            if row.job:
-                self._job(row.job, by)
+            for end in row.ends:
+                self._end(end, by)
             if row.ended and row.cluster in self._clusters_with_series:
                 self._forget(row.cluster)
         for api, calls in run_results.run_requests(result):
@@ -193,13 +201,15 @@ class AdapterMetrics:
         for result in run_results.RESULTS:
             self.jobs.labels(result, *by)
 
-    def _job(self, job: run_results.JobReport, by: tuple[str, ...]) -> None:
+    def _end(self, job: run_results.JobEnd, by: tuple[str, ...]) -> None:
         self.jobs.labels(job.result, *by).inc()
         if job.kind:
             self.failures.labels(job.kind, job.phase).inc()
         if job.seconds is not None:
             self.job_seconds.labels(job.result).observe(job.seconds)
             self.duration.add((job.result, *by), job.seconds)
+        for seconds in job.program_seconds:
+            self.program_seconds.labels(job.result).observe(seconds)
         self.retries.observe(job.retries)
         _add(self.versions, by, job.versions)
         for api, calls in (("gcp", job.gcp), ("k8s", job.k8s)):

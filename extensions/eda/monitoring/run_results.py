@@ -18,7 +18,7 @@ __all__ = [
     "REPORTS",
     "RESULTS",
     "ClusterRow",
-    "JobReport",
+    "JobEnd",
     "RequestCount",
     "cluster_rows",
     "run_requests",
@@ -34,8 +34,10 @@ _RETRIED = frozenset({"408", "429", "500", "502", "503", "504", "none"})
 # Upper limits for a Job: a day, and more requests than it ever sends.
 _SECONDS = 86400.0
 _CALLS = 100_000
-# Maximum number of counts in one termination message, which has 4096 bytes.
+# Maximum number of counts in one Job's end, and of its pods.
 _ENTRIES = 64
+# Maximum number of ends of Jobs for one cluster in one run.
+_ENDS = 16
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,18 @@ class RequestCount:
 
 
 @dataclass(frozen=True)
-class JobReport:
-    """The result that a Job left at its end.
+class JobEnd:
+    """What is counted of a Job's end.
 
+    :param seconds: from its start to its end; None if it never started.
+    :param program_seconds: of each pod's program.
     :param kind: of the failure; None without one.
     :param retries: requests without a response, or with one that the Job retries.
     """
 
     result: str
     seconds: float | None
+    program_seconds: tuple[float, ...]
     kind: str | None
     phase: str
     versions: int
@@ -81,7 +86,7 @@ class ClusterRow:
     reports: dict[str, int]
     job_created: bool
     ended: bool
-    job: JobReport | None
+    ends: tuple[JobEnd, ...]
 
 
 def cluster_rows(result: Any) -> Iterator[ClusterRow]:
@@ -101,7 +106,7 @@ def run_requests(result: Any) -> Iterator[tuple[str, tuple[RequestCount, ...]]]:
 
 def _row(one: Mapping[str, Any]) -> ClusterRow:
     reports = one.get("reports")
-    said = one.get("job")
+    ends = one.get("ends")
     outcome = one.get("outcome")
     return ClusterRow(
         cluster=label_values.cluster_label(one.get("id")),
@@ -114,19 +119,21 @@ def _row(one: Mapping[str, Any]) -> ClusterRow:
         else {},
         job_created=one.get("job_created") is True,
         ended=outcome == "gone" or one.get("state") == "deleted",
-        job=_job(said) if isinstance(said, Mapping) else None,
+        ends=tuple(_end(end) for end in ends[:_ENDS] if isinstance(end, Mapping))
+        if isinstance(ends, list)
+        else (),
     )
 
 
-def _job(said: Mapping[str, Any]) -> JobReport:
-    # A result without an outcome counts as a failure: a killed pod may write anything.
+def _end(said: Mapping[str, Any]) -> JobEnd:
     result = "success" if said.get("result") == "success" else "failure"
     gcp = tuple(_calls(said.get("gcp_api_calls"), gcp=True))
     k8s = tuple(_calls(said.get("k8s_api_calls"), gcp=False))
-    return JobReport(
+    return JobEnd(
         result=result,
         seconds=label_values.bounded_number(said.get("duration_seconds"), _SECONDS),
-        kind=job_vocabulary.allowed_or_other(said.get("kind"), job_vocabulary.KINDS)
+        program_seconds=_all_seconds(said.get("program_seconds")),
+        kind=job_vocabulary.allowed_or_other(said.get("kind"), job_vocabulary.END_KINDS)
         if result == "failure"
         else None,
         phase=job_vocabulary.allowed_or_other(said.get("phase"), job_vocabulary.PHASES),
@@ -151,6 +158,12 @@ def _calls(entries: Any, *, gcp: bool) -> Iterator[RequestCount]:
         if count:
             seconds = label_values.bounded_number(one.get("seconds"), _SECONDS) or 0.0
             yield RequestCount(allowed, job_vocabulary.status_code(one.get("status_code")), count, seconds)
+
+
+def _all_seconds(values: Any) -> tuple[float, ...]:
+    found = values[:_ENTRIES] if isinstance(values, list) else ()
+    numbers = (label_values.bounded_number(value, _SECONDS) for value in found)
+    return tuple(number for number in numbers if number is not None)
 
 
 def _whole(value: Any, most: int) -> int:

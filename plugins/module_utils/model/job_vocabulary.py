@@ -17,7 +17,17 @@ from typing import Any
 
 from . import errors
 
-__all__ = ["GCP_OPERATIONS", "KINDS", "OTHER", "PHASES", "allowed_or_other", "k8s_operation", "status_code"]
+__all__ = [
+    "END_KINDS",
+    "GCP_OPERATIONS",
+    "KINDS",
+    "KUBERNETES_KINDS",
+    "OTHER",
+    "PHASES",
+    "allowed_or_other",
+    "k8s_operation",
+    "status_code",
+]
 
 OTHER = "other"
 PHASES = ("initialization", "gcp-secret-manager", "k8s-secret")
@@ -42,6 +52,19 @@ KINDS = frozenset(
     for one in vars(errors).values()
     if isinstance(one, type) and issubclass(one, errors.PullSecretError)
 ) | {"being_deleted", "precondition", "request_refused", "stopped"}
+KUBERNETES_KINDS = frozenset(
+    {
+        "backoff_limit_exceeded",
+        "deadline_exceeded",
+        "input_refused",
+        "job_failed",
+        "out_of_memory",
+        "pod_evicted",
+        "pod_failure_policy",
+    }
+)
+"""Kinds of failures of a Job whose program left no message, from Kubernetes' reason."""
+END_KINDS = KINDS | KUBERNETES_KINDS
 _K8S = re.compile(
     r"(?:get|list|create|update|patch|replace|delete|watch)"
     r"_(?:secret|job|pod|namespace|service_?account|configmap|event)s?(?:_(?:token|status|log))?\Z"

@@ -62,7 +62,7 @@ def test_the_result_files_entries_are_the_contract() -> None:
                 "job_created": False,
                 "reports": {"accepted": 1, "discarded": 0, "failed": 0},
                 "traceparent": TRACE,
-                "job": None,
+                "ends": [],
             }
         ],
         "gcp_api_calls": [{"operation": "get_secret", "status_code": "200", "count": 2, "seconds": 0.5}],

@@ -66,6 +66,7 @@ def test_a_run_is_counted_by_the_job_contracts_names() -> None:
     assert value(metrics, "job_duration_seconds", result="success") == 12.5
     assert value(metrics, "job_run_seconds_count", result="success") == 1
     assert value(metrics, "job_run_seconds_bucket", result="failure", le="5.0") == 1
+    assert value(metrics, "job_program_seconds_sum", result="success") == 2.5
     assert value(metrics, "secret_versions_created_total") == 1
     # Only the 503 of the first Job is retried; the 403 of the other one is not.
     assert value(metrics, "job_retries_sum") == 1
@@ -177,7 +178,7 @@ JSON = st.recursive(
         st.lists(inner, max_size=4)
         | st.dictionaries(
             st.sampled_from(
-                ["clusters", "id", "outcome", "reports", "job", "accepted", "gcp_api_calls", "count", "kind"]
+                ["clusters", "id", "outcome", "reports", "ends", "accepted", "gcp_api_calls", "count", "kind"]
             ),
             inner,
             max_size=5,
@@ -193,7 +194,7 @@ def test_whatever_a_result_holds_it_is_counted_or_left_out(said: Any) -> None:
     recorder = MonitoringRecorder(per_cluster=True)
     recorder.run_ended(said if isinstance(said, dict) else {"clusters": said}, 1.0)
     recorder.run_ended(
-        {"clusters": [{"id": "cls-1", "outcome": "reported", "job": said, "reports": said}]}, 1.0
+        {"clusters": [{"id": "cls-1", "outcome": "reported", "ends": said, "reports": said}]}, 1.0
     )
     assert value(recorder.metrics, "adapter_clusters_processed_total", outcome="reported") is not None
 
@@ -297,5 +298,5 @@ def test_kinds_of_events_are_few() -> None:
 def test_all_is_readable_by_those_who_read_json() -> None:
     # Results are parsed from JSON, which may contain NaN and Infinity.
     metrics = AdapterMetrics()
-    metrics.count(json.loads('{"clusters": [{"id": "c", "job": {"duration_seconds": Infinity}}]}'))
+    metrics.count(json.loads('{"clusters": [{"id": "c", "ends": [{"duration_seconds": Infinity}]}]}'))
     assert value(metrics, "job_run_seconds_count", result="failure") is None

@@ -91,6 +91,7 @@ class Observed:
     :param actions: descriptions of what this look wrote: ``created job pullsecret-…``.
     :param result: what the Job left at its end (the job contract): ``version``, ``kind``, … without any
         value.
+    :param ends: what is counted of the ends that this look is the first to see (``job_end``).
     :param content: digest of the content that the Job writes; None without a Job.
     :param elsewhere: whether the Job named other secrets than were ordered, which were left out.
     :param retry: whether a retry may help, so that a later run looks again.
@@ -107,6 +108,7 @@ class Observed:
     made: bool = False
     actions: tuple[str, ...] = ()
     result: Mapping[str, Any] | None = None
+    ends: tuple[Mapping[str, Any], ...] = ()
     content: str | None = None
     elsewhere: bool = False
     retry: bool = True

@@ -24,12 +24,11 @@ from ....runtime.breaker import Breaker
 from ....runtime.run_settings import RunSettings
 from ..cel.preconditions import Preconditions
 from ..config.config import AdapterConfig
-from ..jobs.job_reconciler import NOTED_END
 from ..jobs.job_removal import JobRemoval
 from ..model import Observed
 from . import conditions
 from .decide import Apply, Refuse, Remove, UnmetPreconditions, decide, generation_of, may_hold
-from .inline import InlineProvisioner, is_end_to_report
+from .inline import InlineProvisioner
 from .last_status import reported_places
 from .lazy_jobs import LazyJobs
 from .report import ReportSubject
@@ -189,10 +188,7 @@ class Engine:
         result, subject = cluster_run.result, cluster_run.known_subject
         result.actions = found.actions
         result.job_created = found.made
-        # A Job's end is recorded once.
-        new = is_end_to_report(found) if found.job is None else _noted_end(found)
-        if found.result is not None and new:
-            result.job = found.result
+        result.ends = found.ends
         self._reporter.report(cluster_run, conditions.observed(subject, decision.order, found))
         if result.outcome == OUTCOME_GONE and found.made and not self.check_mode:
             self._withdraw(cluster_run)
@@ -220,7 +216,7 @@ class Engine:
             if self._config.execution != "inline" or error.kind != "permission_denied":
                 report = conditions.deleting(subject, (), [(error.kind, str(error))])
                 return self._reporter.report(cluster_run, report)
-        result.actions = removal.actions
+        result.actions, result.ends = removal.actions, removal.ends
         if not removal.gone and not self.check_mode:
             return self._reporter.report(cluster_run, conditions.deleting(subject, removal.left))
         made = decision.made or bool(removal.actions)
@@ -282,7 +278,3 @@ class Engine:
 def _defect(error: Exception) -> PullSecretError:
     """Return our own errors unchanged, and only the type and line of any other error."""
     return error if isinstance(error, PullSecretError) else Internal(Failure.of(error).message)
-
-
-def _noted_end(found: Observed) -> bool:
-    return any(action.startswith(NOTED_END) for action in found.actions)

@@ -31,9 +31,19 @@ from .failure_reasons import is_retryable, reason_of
 from .last_status import ManagementSecretName
 from .run_results import request_counts
 
-__all__ = ["InlineProvisioner", "SecretDeletion", "is_end_to_report"]
+__all__ = ["InlineProvisioner", "SecretDeletion"]
 
 _Step = Callable[..., dict[str, Any]]
+# The fields of a result that are counted.
+_COUNTED = (
+    "result",
+    "kind",
+    "phase",
+    "duration_seconds",
+    "versions_created",
+    "gcp_api_calls",
+    "k8s_api_calls",
+)
 
 
 @dataclass(frozen=True)
@@ -82,9 +92,10 @@ class InlineProvisioner:
         for index, apply in enumerate(wanted):
             took = spent.get(str(stored[index].get("id"))) or Spent()
             found = _observed(apply.order, Result(stored[index], second.get(index, {})), took)
-            if is_end_to_report(found):
-                # Already in its own result.
+            if found.state == FAILED or found.actions:
+                # Counted like the end of a Job, with its requests.
                 self.calls.merge(took.calls, -1)
+                found = dataclasses.replace(found, ends=(_end(found),))
             seen.append(found)
         return seen
 
@@ -153,9 +164,13 @@ class InlineProvisioner:
         return entries
 
 
-def is_end_to_report(found: Observed) -> bool:
-    """Return whether the result is recorded like the end of a Job: something was written, or it failed."""
-    return found.state == FAILED or bool(found.actions)
+def _end(found: Observed) -> dict[str, Any]:
+    """Return what is counted of the work, in the form of a Job's end (``job_end``)."""
+    result = dict(found.result or {})
+    return {
+        **{name: result[name] for name in _COUNTED if name in result},
+        "program_seconds": [result["duration_seconds"]],
+    }
 
 
 def _with_document(apply: Apply) -> Cluster:

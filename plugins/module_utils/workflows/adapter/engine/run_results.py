@@ -57,7 +57,8 @@ class ClusterResult:
 
     :param report: what was, or would be, reported; None if nothing could be reported.
     :param kind: of the failure, with its ``message``, if the outcome is one.
-    :param job: the Job's result, if this run is the first to see its end.
+    :param ends: what is counted of the ends of Jobs that this run is the first to see, or of work without
+        a Job.
     :param duration: milliseconds.
     """
 
@@ -69,7 +70,7 @@ class ClusterResult:
     kind: str | None = None
     message: str = ""
     actions: Sequence[str] = ()
-    job: Mapping[str, Any] | None = None
+    ends: Sequence[Mapping[str, Any]] = ()
     job_created: bool = False
     project: str | None = None
     duration: int = 0
@@ -100,7 +101,7 @@ class ClusterResult:
                 "failed": int(self.outcome == OUTCOME_FAILED),
             },
             "traceparent": self.traceparent,
-            "job": dict(self.job) if self.job is not None else None,
+            "ends": [dict(end) for end in self.ends],
         }
 
     def detail(self) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def result_document(
 ) -> dict[str, Any]:
     """Return the document of the result file.
 
-    :param calls: requests that belong to no cluster's ``job``.
+    :param calls: requests that belong to none of the clusters' ``ends``.
     """
     return {
         "version": _VERSION,

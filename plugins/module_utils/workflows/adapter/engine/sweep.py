@@ -168,6 +168,7 @@ class Sweep:
                 f"{', '.join(removal_result.foreign)}"
             )
         removal = self._jobs.remove(result.cluster_id, self._settings.deadline())
+        result.ends = removal.ends
         result.actions = (*result.actions, *removal.actions)
         if not removal.gone and not self._engine.check_mode:
             raise Conflict(f"{', '.join(removal.left)} still exist: the next sweep continues")

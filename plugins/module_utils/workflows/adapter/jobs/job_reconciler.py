@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Callable
 
 from ....clients.kubernetes.client import KubernetesClient
@@ -17,20 +18,20 @@ from ....model.errors import PullSecretError
 from .. import model, names
 from ..config.config import AdapterConfig
 from ..model import Observed
-from . import job_outcome, manifests, observing, planning
+from . import job_outcome, manifests, observing, planning, pods
 from .data_secrets import DataSecrets
 from .drift import CHANGED, MISSING, DriftDetector
 from .job_cache import JobCache
+from .job_end import job_end, pod_results
 from .job_state import JobState
 from .job_writer import ApplyRequest, JobWriter
 from .marks import template_hash
 from .masking import masked_observation
 from .planning import Plan
+from .pods import Pod
 
-__all__ = ["NOTED_END", "JobReconciler"]
+__all__ = ["JobReconciler"]
 
-# The start of the action that only the first look at a Job's end has.
-NOTED_END = "noted the end of job "
 _MAX_ROUNDS = 6
 _FIRST_PAUSE = 0.05
 
@@ -76,12 +77,20 @@ class JobReconciler:
         order, deadline = request.order, request.deadline
         now = self._clock()
         spec = _LazySpec(lambda: manifests.job_spec(order, self._settings, self._adapter))
+        jobs = list(jobs)
+        looks: dict[str, _Look] = {}
+
+        def look(job: JobState) -> _Look:
+            if job.name not in looks:
+                own = pods.pods_of(job, self._cache.pods(order.cluster_id, job, deadline))
+                seen = observing.observe(job, own, self._namespace, order, now)
+                if job.recorded is None:
+                    seen = masked_observation(seen, request.document)
+                looks[job.name] = _Look(seen, own)
+            return looks[job.name]
 
         def observe(job: JobState) -> Observed:
-            pods = self._cache.pods(order.cluster_id, job, deadline)
-            seen = observing.observe(job, pods, self._namespace, order, now)
-            if job.recorded is None:
-                seen = masked_observation(seen, request.document)
+            seen = look(job).seen
             # The Secret exists if a Job was just created.
             done = seen.state == model.SUCCEEDED and job.recorded is not None
             looked = done or seen.state == model.FAILED
@@ -97,6 +106,10 @@ class JobReconciler:
             keep=self._settings.keep_generations,
             now=now,
         )
+        if plan.step != planning.HOLD:
+            for job in jobs:
+                if job.ended is not None and job.recorded is None:
+                    self._record_end(request, job, look(job), kept=job is plan.current)
         for job in plan.delete:
             self._writer.delete(job, request)
         observed = self._take_step(request, plan, spec)
@@ -106,8 +119,13 @@ class JobReconciler:
             except PullSecretError:
                 # Left for the next look, because the cluster does not depend on it.
                 break
-        actions = tuple(request.actions)
-        return dataclasses.replace(observed, made=request.made, actions=actions, content=request.content)
+        return dataclasses.replace(
+            observed,
+            made=request.made,
+            actions=tuple(request.actions),
+            ends=tuple(request.ends),
+            content=request.content,
+        )
 
     def _drifted(self, request: ApplyRequest, job: JobState, seen: Observed) -> Observed:
         """Return the observation, changed to a failure if the management Secret has drifted."""
@@ -144,7 +162,10 @@ class JobReconciler:
             if request.unsure == current.name:
                 # Our own create, whose response was lost.
                 request.record_created(current.name)
-            return self._keep(request, current, plan.observed)
+            if plan.observed.reason == "ContainerConfigError":
+                # Its Secret was deleted meanwhile. Kubelet tries again as soon as it exists.
+                self._secrets.ensure(order, request.document, request.actions, request.deadline)
+            return plan.observed
         if plan.step == planning.HOLD:
             until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(current.created + planning.HOLD_SECONDS))
             return self._pending(
@@ -160,27 +181,27 @@ class JobReconciler:
             current,
         )
 
-    def _keep(self, request: ApplyRequest, job: JobState, observed: Observed) -> Observed:
-        if observed.reason == "ContainerConfigError":
-            # Its Secret was deleted meanwhile. Kubelet tries again as soon as it exists.
-            self._secrets.ensure(request.order, request.document, request.actions, request.deadline)
-        if job.ended is None or job.recorded is not None:
-            return observed
+    def _record_end(self, request: ApplyRequest, job: JobState, look: _Look, *, kept: bool) -> None:
+        """Record the outcome in the Job, and count its end. Of two runs, only one succeeds.
+
+        :param kept: whether the Job stays the current one.
+        """
+        seen, deadline = look.seen, request.deadline
+        if job.content != request.content:
+            # Its texts may hold a part of an earlier pull secret, which is not known here.
+            seen = dataclasses.replace(seen, message=f"job {job.name} ended", result=None)
+        annotations = {names.RESULT: job_outcome.outcome_annotation(seen)}
+        patch = {"metadata": {"resourceVersion": job.version, "annotations": annotations}}
         try:
-            # In this order: the recorded outcome says that the Secret is gone.
-            self._secrets.drop(request.order.cluster_id, job.data_uid, request.actions, request.deadline)
-            patch = {
-                "metadata": {
-                    "resourceVersion": job.version,
-                    "annotations": {names.RESULT: job_outcome.outcome_annotation(observed)},
-                }
-            }
-            self._client.patch(self._namespace, "jobs", job.name, patch, request.deadline)
-            request.actions.append(f"{NOTED_END}{job.name}")
+            if kept:
+                # In this order: the recorded outcome says that the Secret is gone.
+                self._secrets.drop(request.order.cluster_id, job.data_uid, request.actions, deadline)
+            self._client.patch(self._namespace, "jobs", job.name, patch, deadline)
         except PullSecretError:
             # The next look does it. The observation is valid in any case.
-            pass
-        return observed
+            return
+        request.actions.append(f"noted the end of job {job.name}")
+        request.ends.append(job_end(job, look.seen, pod_results(look.pods, request.order)))
 
     def _pending(self, reason: str, message: str, job: JobState) -> Observed:
         return Observed(
@@ -192,6 +213,14 @@ class JobReconciler:
             attempt=job.tries,
             started=job.started,
         )
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What one look saw of a Job, and its pods if they were read."""
+
+    seen: Observed
+    pods: list[Pod]
 
 
 class _LazySpec:

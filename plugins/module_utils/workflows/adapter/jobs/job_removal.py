@@ -15,6 +15,8 @@ from ....clients.kubernetes.errors import Overtaken
 from ....places.kubernetes_secret.target import is_being_deleted
 from ....runtime.retry import Deadline
 from .. import names
+from . import job_state
+from .job_end import job_end
 
 __all__ = ["JobRemoval", "JobRemover"]
 
@@ -29,11 +31,13 @@ class JobRemoval:
     :param gone: a look confirmed that nothing is left.
     :param left: ``jobs/NAME`` of each object that is left.
     :param actions: descriptions of this call's deletions.
+    :param ends: what is counted of Jobs whose end no look had seen (``job_end``).
     """
 
     gone: bool
     left: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
+    ends: tuple[dict[str, Any], ...] = ()
 
 
 class JobRemover:
@@ -50,17 +54,21 @@ class JobRemover:
         :raises PullSecretError: it could not be read or deleted.
         """
         actions: list[str] = []
+        ends: list[dict[str, Any]] = []
         left = list(self._left(cluster_id, deadline))
         if left:
             jobs = {found["metadata"]["uid"] for kind, found in left if kind == "jobs"}
             for kind, found in left:
-                if not is_being_deleted(found) and not (kind == "pods" and _owned(found, jobs)):
-                    self._delete(kind, found, actions, deadline)
+                if is_being_deleted(found) or (kind == "pods" and _owned(found, jobs)):
+                    continue
+                if self._delete(kind, found, actions, deadline) and kind == "jobs":
+                    ends += _unrecorded_end(found)
             left = list(self._left(cluster_id, deadline))
         return JobRemoval(
             gone=not left,
             left=tuple(f"{kind}/{found['metadata']['name']}" for kind, found in left),
             actions=tuple(actions),
+            ends=tuple(ends),
         )
 
     def cluster_ids(self, deadline: Deadline) -> set[str]:
@@ -79,13 +87,17 @@ class JobRemover:
     def _left(self, cluster_id: str, deadline: Deadline) -> Iterator[tuple[str, dict[str, Any]]]:
         for kind, resource_type in _KINDS:
             selector = names.cluster_selector(self._adapter, resource_type, cluster_id)
-            for found in self._list(kind, selector, deadline):
+            # A Job's end is in its status.
+            for found in self._list(kind, selector, deadline, metadata_only=kind != "jobs"):
                 yield kind, found
 
-    def _list(self, kind: str, selector: str, deadline: Deadline) -> Iterator[dict[str, Any]]:
-        return self._client.list_all(kind, selector, deadline, self._namespace, metadata_only=True)
+    def _list(
+        self, kind: str, selector: str, deadline: Deadline, *, metadata_only: bool = True
+    ) -> Iterator[dict[str, Any]]:
+        return self._client.list_all(kind, selector, deadline, self._namespace, metadata_only=metadata_only)
 
-    def _delete(self, kind: str, found: dict[str, Any], actions: list[str], deadline: Deadline) -> None:
+    def _delete(self, kind: str, found: dict[str, Any], actions: list[str], deadline: Deadline) -> bool:
+        """Return whether this call deleted it."""
         name = str(found["metadata"]["name"])
         try:
             if self._client.delete(
@@ -97,9 +109,16 @@ class JobRemover:
                 propagation="Background",
             ):
                 actions.append(f"deleted {kind[:-1]} {name}")
+                return True
         except Overtaken:
             # Another object of that name by now. The second look sees it.
             pass
+        return False
+
+
+def _unrecorded_end(found: dict[str, Any]) -> list[dict[str, Any]]:
+    job = job_state.read_job(found)
+    return [job_end(job)] if job.ended is not None and job.recorded is None else []
 
 
 def _owned(pod: dict[str, Any], jobs: set[str]) -> bool:

@@ -61,6 +61,12 @@ class JobState:
     recorded: Any = None
 
     @property
+    def seconds(self) -> float | None:
+        """Return the seconds from its start to its end, or None if it has not ended or never started."""
+        began = seconds_of(self.started)
+        return max(0.0, self.ended_at - began) if began and self.ended_at else None
+
+    @property
     def tries(self) -> int:
         """Return the number of its newest pod."""
         done = self.failed - 1 if self.ended == FAILED else self.failed

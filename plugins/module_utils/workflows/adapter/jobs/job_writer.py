@@ -31,6 +31,7 @@ class ApplyRequest:
         self.content = content
         self.deadline = deadline
         self.actions: list[str] = []
+        self.ends: list[dict[str, Any]] = []
         self.made = False
         self.unsure: str | None = None
 

@@ -2,8 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs once during the image build: unpacks the wheels, compiles the program and all modules that it loads, and
-deletes the rest, including itself.
+"""Runs once during the image build: unpacks the wheels, compiles the program and all modules that it loads,
+writes the start program, and deletes the rest, including itself.
+
+``python3 compile.py COMMAND``: the start program is also found under this path.
 
 The compiled files do not depend on time stamps, because an image tool may change those. Python would then compile
 the files in memory at each start, because the root is read-only.
@@ -54,14 +56,27 @@ def load_all() -> None:
 
 
 def compile_all() -> None:
-    """Write the compiled files. The one of ``main.py`` is ``main.pyc`` in the same directory."""
+    """Write the compiled files beside their sources."""
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for module in list(sys.modules.values()):
         source = getattr(module, "__file__", None)
         if source and source.endswith(".py") and module.__name__ != "__main__":
             py_compile.compile(source, doraise=True, invalidation_mode=mode)
-    start = os.path.join(HERE, "main.py")
-    py_compile.compile(start, start + "c", doraise=True, invalidation_mode=mode)
+
+
+def write_start(commands: list[str]) -> None:
+    """Write the program that an entry point can name: no shell is needed, and its few lines are not compiled."""
+    start = os.path.join(HERE, "pullsecret-job")
+    os.rename(os.path.join(HERE, "main.py"), start)
+    with open(start, encoding="utf-8") as stream:
+        text = stream.read()
+    with open(start, "w", encoding="utf-8") as stream:
+        # Isolated, without site and without docstrings.
+        stream.write(f"#!{sys.executable} -ISOO\n{text}")
+    os.chmod(start, _ENTERED)
+    for command in commands:
+        os.makedirs(os.path.dirname(command), exist_ok=True)
+        os.symlink(start, command)
 
 
 def remove_others() -> None:
@@ -88,6 +103,7 @@ if __name__ == "__main__":
     unpack()
     load_all()
     compile_all()
+    write_start(sys.argv[1:])
     remove_others()
     os.unlink(__file__)
     open_to_all()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts the job from its directory in the image: ``python3 -I -S -OO main.pyc``."""
+"""Starts the job from its directory. The image has it as ``/usr/local/bin/pullsecret-job`` (``compile.py``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main() -> int:
     # The program ends before garbage collection would be useful.
     gc.disable()
     # Isolated Python does not search this directory or the working directory by itself.
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job import program
 
     return program.main()

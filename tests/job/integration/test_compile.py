@@ -36,20 +36,19 @@ def test_the_wheel_lies_beside_the_program_and_only_what_is_loaded_stays(tmp_pat
     archive = shutil.make_archive(str(tmp_path / "google_crc32c-0-any"), "zip", tmp_path / "wheel")
     shutil.copy(archive, tree / "wheels" / "google_crc32c-0-any.whl")
 
+    command = tmp_path / "bin" / "pullsecret-job"
     # Compile Python's own files into a directory of this test.
     compiled = ["-X", f"pycache_prefix={tmp_path / 'compiled'}"]
-    subprocess.run([*_ISOLATED, *compiled, str(tree / "compile.py")], check=True, timeout=120)
+    subprocess.run([*_ISOLATED, *compiled, str(tree / "compile.py"), str(command)], check=True, timeout=120)
 
     assert not (tree / "wheels").exists()
     assert not (tree / "compile.py").exists()
     kept = {str(path.relative_to(plugins / "module_utils")) for path in plugins.rglob("*.py")}
     assert "clients/google/plain.py" in kept
     assert not [name for name in kept if name.startswith(("programs/syncer/", "places/kubelet/"))]
-    command = [*_ISOLATED, "-c", _CHECKSUM, str(tree)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+    checksum = [*_ISOLATED, "-c", _CHECKSUM, str(tree)]
+    said = subprocess.run(checksum, capture_output=True, text=True, check=True, timeout=60).stdout.split()
     assert said == ["3808858755", str(tree / "google_crc32c/__init__.py")]
-    run = subprocess.run(
-        [*_ISOLATED, str(tree / "main.pyc")], env={}, capture_output=True, text=True, check=False, timeout=60
-    )
+    run = subprocess.run([str(command)], env={}, capture_output=True, text=True, check=False, timeout=60)
     assert run.returncode == 2
     assert "CLUSTER_ID" in json.loads(run.stdout)["message"]

@@ -10,7 +10,7 @@ import base64
 import json
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,11 +38,13 @@ class Image(NamedTuple):
     root: Path
     config: dict[str, Any]
 
-    def run(self, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run the entry point in the image's files as its user; ``options`` go to Python."""
-        python, *arguments = self.config["Entrypoint"]
+    def run(
+        self, *arguments: str, first: Sequence[str] = (), **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the entry point in the image's files as its user, with a program ``first`` before it."""
+        command = [*first, *self.config["Entrypoint"], *arguments]
         return subprocess.run(
-            ["chroot", f"--userspec={self.config['User']}", str(self.root), python, *options, *arguments],
+            ["chroot", f"--userspec={self.config['User']}", str(self.root), *command],
             env={**dict(pair.split("=", 1) for pair in self.config["Env"]), **environ},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -83,13 +85,22 @@ def test_it_runs_and_says_what_is_missing(image: Image) -> None:
     assert "CLUSTER_ID" in json.loads(done.stdout)["message"]
 
 
+def test_it_takes_flags(image: Image) -> None:
+    assert image.run("--version").stdout.startswith("pullsecret-job 0.")
+    assert "--cluster-id" in image.run("--help").stdout
+    done = image.run("--cluster-id=cls-1", "--log-format", "text")
+    assert done.returncode == 2
+    assert "CLUSTER_ID" not in done.stdout
+
+
 def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
     """The root file system is read-only: Python would compile the files at every start."""
-    said = image.run("-v").stderr
+    said = image.run(first=["python3", "-v", "-ISOO"]).stderr
     # The program replaces stderr later; by then its modules have been loaded.
     loaded = [line for line in said.splitlines() if line.startswith("# code object from")]
     assert len(loaded) > 100
-    assert [line for line in loaded if not line.endswith(".pyc'")] == []
+    start = [line for line in loaded if not line.endswith(".pyc'")]
+    assert start == [], "only the few lines of the start are compiled, and -v does not list them"
 
 
 def test_it_holds_the_job_and_no_more_of_the_collection(image: Image) -> None:
@@ -109,7 +120,7 @@ def test_it_holds_the_job_and_no_more_of_the_collection(image: Image) -> None:
 
 def test_its_configuration_says_what_it_is_and_leaves_nothing_to_its_base(image: Image) -> None:
     assert image.config["User"] == "1000:1000"
-    assert image.config["Entrypoint"] == ["python3", "-I", "-S", "-OO", "/opt/job/main.pyc"]
+    assert image.config["Entrypoint"] == ["/usr/local/bin/pullsecret-job"]
     assert not image.config.get("Cmd")
     assert (image.config["WorkingDir"], image.config["StopSignal"]) == ("/", "SIGTERM")
     version = yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]

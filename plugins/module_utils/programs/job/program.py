@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
@@ -28,6 +28,7 @@ from ...workflows.provision.place import place
 from ...workflows.provision.store import store
 from ...workflows.run import StoreConnections
 from .ending import exit_code, outcome, written
+from .flags import read_command_line
 from .log import render
 from .work import GCP, Ended, Job
 
@@ -165,9 +166,17 @@ class _Nowhere:
         """Do nothing."""
 
 
-def main(environment: Mapping[str, str] | None = None) -> int:
-    """Do the job that the environment describes, and return 0, 1 or 2 (``ending.exit_code``)."""
+def main(environment: Mapping[str, str] | None = None, arguments: Sequence[str] | None = None) -> int:
+    """Do the job that the environment and the flags describe, and return 0, 1 or 2 (``ending.exit_code``)."""
     environment = os.environ if environment is None else environment
+    try:
+        asked = read_command_line(sys.argv[1:] if arguments is None else arguments, environment)
+    except PullSecretError as error:
+        return _refused(environment, str(error), error.kind)
+    if asked.text is not None:
+        sys.stdout.write(asked.text)
+        return 0
+    environment = asked.environment
     # Finding out which packages are installed takes a while in the image.
     if len(ways(environment)) < 2 and sys.flags.no_site:
         import site
@@ -184,11 +193,16 @@ def main(environment: Mapping[str, str] | None = None) -> int:
         return program.run()
     except Exception as error:  # noqa: BLE001 - a defect that would otherwise be lost
         failure = Failure.of(error)
-        ended = Ended(None, failure.message, failure.kind)
-        entry = {"level": "error", "phase": "exit", "operation": "exit", "message": failure.message}
-        sys.stdout.write(f"{render(entry, level='error', form='json')}\n")
-        _write_message(environment, written(outcome(ended, 0.0)))
-        return exit_code(ended)
+        return _refused(environment, failure.message, failure.kind)
+
+
+def _refused(environment: Mapping[str, str], message: str, kind: str) -> int:
+    """Report a failure before any work."""
+    ended = Ended(None, message, kind)
+    entry = {"level": "error", "phase": "exit", "operation": "exit", "message": message}
+    sys.stdout.write(f"{render(entry, level='error', form='json')}\n")
+    _write_message(environment, written(outcome(ended, 0.0)))
+    return exit_code(ended)
 
 
 def _write_message(environment: Mapping[str, str], message: bytes) -> None:

@@ -36,6 +36,20 @@ def test_a_denied_call_is_made_once_and_says_who_needs_what(flow: Flow, code: st
     assert result["msg"].endswith("(roles/secretmanager.admin includes it)")
 
 
+def test_a_project_without_the_api_is_told_to_enable_it(module: Module) -> None:
+    """No role helps, so the message gives Google's sentence and the command."""
+    said = (
+        "Secret Manager API has not been used in project 123456789012 before or it is disabled. Enable it by "
+        "visiting https://console.developers.google.com/apis/api/secretmanager.googleapis.com/overview"
+    )
+    module.lab.faults.add(method="*", code="PERMISSION_DENIED", message=said)
+    result = module.one(source={"inline": document()})
+    assert result["kind"] == "permission_denied"
+    assert said in result["msg"]
+    assert f"gcloud services enable secretmanager.googleapis.com --project={PROJECT}`" in result["msg"]
+    assert "roles/" not in result["msg"]
+
+
 @pytest.mark.parametrize("flow", RETAINING, indirect=True)
 @pytest.mark.parametrize("code", ["PERMISSION_DENIED", "UNAUTHENTICATED"])
 def test_a_denied_retention_is_a_warning_that_says_who_needs_what(flow: Flow, code: str) -> None:

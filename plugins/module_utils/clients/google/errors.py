@@ -10,6 +10,7 @@ ALREADY_EXISTS and ABORTED, BadRequest covers FAILED_PRECONDITION and INVALID_AR
 
 from __future__ import annotations
 
+import re
 from typing import Protocol
 
 from ...model.errors import (
@@ -118,6 +119,9 @@ PERMISSIONS = {
 """Call to the permission that it needs, for the hint of a PERMISSION_DENIED and the page *Permissions*."""
 
 
+# Google's sentence for a project that does not use the API. No role helps.
+_API_DISABLED = re.compile(r"\bAPI has not been used in project\b|\bAPI\b.*\bis disabled\b")
+_ENABLE_PAGE = "the collection's page google_cloud, section Enable the API"
 _OF_VERSIONS = ("AccessSecretVersion", "GetSecretVersion")
 _VERSION_HINT = (
     "check the project, the secret and the version; the playbook hyperfleet.pull_secret.inspect lists the "
@@ -214,6 +218,12 @@ def _refusal(
 ) -> PullSecretError:
     """Translate an HTTP status and the service's name for it, if there is one."""
     named = word or kind or f"HTTP {code}"
+    if code == 403 and _API_DISABLED.search(said):
+        return PermissionDenied(
+            f"PERMISSION_DENIED: {where}{said}",
+            f"enable the API with `gcloud services enable secretmanager.googleapis.com --project="
+            f"{_project(resource).rpartition(' ')[2]}`, and wait some minutes ({_ENABLE_PAGE})",
+        )
     if code == 403:
         return PermissionDenied(
             f"PERMISSION_DENIED: {where} as {caller}", _binding_hint(caller, method, resource)

@@ -121,6 +121,8 @@ PERMISSIONS = {
 
 # Google's sentence for a project that does not use the API. No role helps.
 _API_DISABLED = re.compile(r"\bAPI has not been used in project\b|\bAPI\b.*\bis disabled\b")
+# What the library puts before the service's words over REST.
+_REQUEST = re.compile(r"[A-Z]+ https?://\S+: ")
 _ENABLE_PAGE = "the collection's page google_cloud, section Enable the API"
 _OF_VERSIONS = ("AccessSecretVersion", "GetSecretVersion")
 _VERSION_HINT = (
@@ -294,7 +296,7 @@ def _retry_after(error: BaseException) -> float | None:
 
 
 def _sentence(error: BaseException) -> str:
-    text = " ".join(str(getattr(error, "message", "") or "").split())
+    text = _REQUEST.sub("", " ".join(str(getattr(error, "message", "") or "").split()))
     return f": {text[:300]}" if text else ""
 
 

@@ -108,7 +108,7 @@ def test_one_failure_stays_one(world: World) -> None:
     handled = world.handle(good, foreign, homeless)
     assert outcomes(handled) == ["reported"] * 3
     assert [one.entry()["state"] for one in handled] == ["succeeded", "failed", "failed"]
-    assert [one.requeue_after for one in handled] == [None, None, 15.0]
+    assert [one.requeue_after for one in handled] == [None, 60.0, 15.0]
     assert world.said(foreign) == "FFTF OwnershipConflict"
     assert world.said(homeless) == "FFTF DependencyMissing"
     assert "shop-team" in handled[1].detail()["message"]

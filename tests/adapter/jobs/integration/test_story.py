@@ -112,6 +112,18 @@ def test_what_the_program_refused_is_not_tried_again(world: World) -> None:
     assert world.apply(2, '{"auths":{"quay.io":{"auth":"dTpw"}}}').state == "created"
 
 
+def test_a_conflict_of_ownership_is_tried_again_after_minutes(world: World) -> None:
+    world.apply()
+    foreign = {"result": "failure", "kind": "ownership", "message": "is managed by shop-team"}
+    world.playing.finish(NAME, said(foreign), exit_code=2)
+    failed = world.apply()
+    assert (failed.state, failed.reason, failed.retry) == ("failed", "Ownership", False)
+    world.ahead = 240
+    assert world.apply().state == "failed"
+    world.ahead = 330
+    assert world.apply().state == "created"
+
+
 def test_an_edit_of_a_label_makes_no_job(world: World) -> None:
     world.apply()
     world.playing.run(NAME)

@@ -51,7 +51,8 @@ def job(generation: int, content: str | None = "A", end: str | None = None, **mo
 def plan(jobs: Sequence[JobState], state: str = model.RUNNING, *, generation: int = 3, **more: Any) -> Plan:
     def observe(found: JobState) -> Observed:
         seen_as = {COMPLETE: model.SUCCEEDED, FAILED: model.FAILED}.get(found.ended or "", state)
-        return Observed(seen_as, "Reason", "", retry=more.get("retry", True))
+        result = {"kind": more["kind"]} if "kind" in more else None
+        return Observed(seen_as, "Reason", "", retry=more.get("retry", True), result=result)
 
     return make_plan(
         jobs,
@@ -155,10 +156,17 @@ def test_a_failure_of_an_earlier_generation_is_tried_again_under_the_present_nam
     assert (again.step, again.delete, again.attempt) == (MAKE, (), 2)
 
 
-def test_where_no_try_helps_none_is_made_unless_it_would_be_another() -> None:
+def test_an_invalid_pull_secret_is_tried_again_only_with_another_template() -> None:
     found = job(3, end=FAILED)
-    assert plan([found], now=NOW + 1e9, retry=False).step == KEEP
-    assert plan([found], retry=False, template="T2").step == MAKE
+    assert plan([found], now=NOW + 1e9, retry=False, kind="invalid_document").step == KEEP
+    assert plan([found], retry=False, kind="invalid_document", template="T2").step == MAKE
+
+
+def test_what_a_person_must_mend_is_tried_again_slowly() -> None:
+    found = job(3, end=FAILED)
+    assert plan([found], now=NOW + 299, retry=False, kind="ownership").step == KEEP
+    assert plan([found], now=NOW + 300, retry=False, kind="ownership").step == MAKE
+    assert [retry_pause(tries, permanent=True) for tries in (1, 2, 3, 4)] == [300, 600, 1200, 1800]
 
 
 def test_a_stuck_job_is_created_again_only_with_another_template() -> None:

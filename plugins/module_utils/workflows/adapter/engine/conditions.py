@@ -88,8 +88,8 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
         RUNNING: SOON_SECONDS,
         STUCK: STUCK_SECONDS,
     }.get(found.state)
-    if found.state == FAILED and found.retry:
-        requeue_after = LATER_SECONDS
+    if found.state == FAILED:
+        requeue_after = LATER_SECONDS if found.retry else RARELY_SECONDS
     return make_report(
         subject,
         found.state,

@@ -65,6 +65,14 @@ def is_retryable(kind: str) -> bool:
     return kind in _RETRYABLE
 
 
+def is_permanent(kind: str | None) -> bool:
+    """Return whether a failure lasts until a person has mended something (the job contract's level ``error``).
+
+    A missing namespace is retried, but nothing here creates it.
+    """
+    return kind is not None and (kind == DependencyMissing.kind or not is_retryable(kind))
+
+
 def requeue_after_failure(kind: str) -> float:
     """Return the seconds until the next look after a failure of that kind."""
     if kind == "stopped":

@@ -13,8 +13,9 @@ The rules, in order:
 3. The newest Job is current if it was created for the same content, whatever its generation. The edit of a
    label creates no new Job. Going back to an earlier pull secret does.
 4. A running current Job is left unchanged, unless it is stuck and its template has changed. A failed Job is
-   replaced: at once if its template has changed, otherwise after a growing pause. It is never replaced if a
-   retry cannot help.
+   replaced: at once if its template has changed, otherwise after a growing pause. The pause is longer for a
+   failure that a person must mend elsewhere, such as a secret of another owner. A Job whose pull secret is
+   invalid is never replaced: another pull secret makes another Job.
 5. No new Job is created while another Job of the cluster runs. That Job is deleted first, and its pods must
    be gone before the next is created.
 """
@@ -25,6 +26,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Callable
 
+from ....model.errors import InvalidDocument
 from .. import model
 from ..model import Observed
 from . import job_state
@@ -41,6 +43,7 @@ MAKE = "make"  # create a Job
 # (/readyz). Includes the difference of both clocks.
 HOLD_SECONDS = 900.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 1800.0
+_FIRST_SLOW_PAUSE = 300.0
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,13 @@ class Plan:
     attempt: int = 1
 
 
-def retry_pause(tries: int) -> float:
-    """Return the seconds after a Job's failure until it is replaced, by the number of its last pod."""
-    return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tries - 1, 10))
+def retry_pause(tries: int, *, permanent: bool = False) -> float:
+    """Return the seconds after a Job's failure until it is replaced, by the number of its last pod.
+
+    :param permanent: whether a person must mend something first.
+    """
+    first = _FIRST_SLOW_PAUSE if permanent else _FIRST_PAUSE
+    return min(_LONGEST_PAUSE, first * 2.0 ** min(tries - 1, 10))
 
 
 def make_plan(
@@ -123,7 +130,9 @@ def _remake(job: JobState, observed: Observed, template: Callable[[], str], now:
         return False
     if job.template != template():
         return True
-    return observed.retry and now >= job.ended_at + retry_pause(job.tries)
+    if (observed.result or {}).get("kind") == InvalidDocument.kind:
+        return False
+    return now >= job.ended_at + retry_pause(job.tries, permanent=not observed.retry)
 
 
 def _make(

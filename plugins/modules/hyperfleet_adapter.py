@@ -182,7 +182,8 @@ clusters:
       type: str
       returned: always
     kind:
-      description: Kind of the failure, such as C(unavailable). Null without a failure.
+      description: Kind of the failure, such as C(unavailable), of the report or of the cluster's work. Null
+        without a failure.
       type: str
       returned: always
     actions:
@@ -199,10 +200,12 @@ clusters:
       description: The data that was reported, such as C(secret_version) and C(management_secret).
       type: dict
       returned: when there was something to report
-    job:
-      description: The result that a Job left, if this run is the first to see its end. Inline work has the
-        same result if it wrote something or failed.
-      type: dict
+    ends:
+      description: What is counted of the ends of Jobs that this run is the first to see. C(result),
+        C(duration_seconds) from the Job's start to its end, and the requests and added versions of all its pods.
+        Inline work has the same if it wrote something or failed.
+      type: list
+      elements: dict
       returned: always
     job_created:
       description: Whether a Job was created.
@@ -221,10 +224,11 @@ clusters:
       type: str
       returned: always
 summary:
-  description: Counts of clusters by outcome, of changed clusters, and of clusters by state.
+  description: Counts of clusters by outcome, of clusters that were refused, failed or could not be reported
+    (C(failed)), of changed clusters, and of clusters by state.
   returned: always
   type: dict
-  sample: {total: 2, reported: 2, discarded: 0, gone: 0, failed: 0, changed: 1, states: {running: 2}}
+  sample: {total: 2, reported: 2, discarded: 0, gone: 0, unreported: 0, failed: 0, changed: 1, states: {running: 2}}
 problems:
   description: Parts of the list of clusters that a sweep could not read, each with C(kind) and C(msg). They
     fail the task.

@@ -59,8 +59,8 @@ class AdapterMetrics:
     def _counter(self, name: str, documentation: str, *labels: str) -> Counter:
         return Counter(f"pullsecret_{name}", documentation, labels, registry=self.registry)
 
-    def _gauge(self, name: str, documentation: str) -> Gauge:
-        return Gauge(f"pullsecret_{name}", documentation, registry=self.registry)
+    def _gauge(self, name: str, documentation: str, *labels: str) -> Gauge:
+        return Gauge(f"pullsecret_{name}", documentation, labels, registry=self.registry)
 
     def _histogram(self, name: str, documentation: str, buckets: Any, *labels: str) -> Histogram:
         return Histogram(f"pullsecret_{name}", documentation, labels, registry=self.registry, buckets=buckets)
@@ -88,6 +88,10 @@ class AdapterMetrics:
             self.runs.labels(result)
 
     def _adapter(self) -> None:
+        self._kinds_by_cluster: dict[str, str] = {}
+        self.failing = self._gauge(
+            "adapter_clusters_failing", "Clusters that failed or were refused at their last look", "kind"
+        )
         self.processed = self._counter(
             "adapter_events_processed_total", "Events that were acknowledged to the broker", "result"
         )
@@ -99,7 +103,9 @@ class AdapterMetrics:
             "adapter_clusters_processed_total", "Clusters that a run processed", "outcome"
         )
         self.failed = self._counter(
-            "adapter_failures_total", "Clusters that a run could not finish, by kind of failure", "kind"
+            "adapter_failures_total",
+            "Looks at clusters that failed or were refused, by kind of failure",
+            "kind",
         )
         for result in (*run_results.RESULTS, GARBAGE):
             self.processed.labels(result)
@@ -107,8 +113,9 @@ class AdapterMetrics:
             self.updates.labels(result)
         for outcome in run_results.OUTCOMES:
             self.clusters.labels(outcome)
-        for kind in sorted(job_vocabulary.KINDS):
+        for kind in sorted(job_vocabulary.END_KINDS):
             self.failed.labels(kind)
+            self.failing.labels(kind)
 
     def _jobs(self, clock: Callable[[], float]) -> None:
         self.jobs = self._counter("job_total", "Jobs that ended", "result", *self._by)
@@ -172,8 +179,7 @@ class AdapterMetrics:
         """Count a run's result. Never raises, whatever it is."""
         for row in run_results.cluster_rows(result):
             self.clusters.labels(row.outcome).inc()
-            if row.kind:
-                self.failed.labels(row.kind).inc()
+            self._failure(row.cluster, row.kind)
             for label, number in row.reports.items():
                 self.updates.labels(label).inc(number)
             by = self._labels(row.cluster)
@@ -186,6 +192,17 @@ class AdapterMetrics:
                 self._forget(row.cluster)
         for api, calls in run_results.run_requests(result):
             self._count_requests(api, calls)
+
+    def _failure(self, cluster: str, kind: str | None) -> None:
+        before = self._kinds_by_cluster.pop(cluster, None)
+        if before is not None:
+            self.failing.labels(before).dec()
+        if kind is None:
+            return
+        self.failed.labels(kind).inc()
+        if len(self._kinds_by_cluster) < CLUSTERS:
+            self._kinds_by_cluster[cluster] = kind
+            self.failing.labels(kind).inc()
 
     def _labels(self, cluster: str) -> tuple[str, ...]:
         if not self._per_cluster:

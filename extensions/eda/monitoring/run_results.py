@@ -111,8 +111,8 @@ def _row(one: Mapping[str, Any]) -> ClusterRow:
     return ClusterRow(
         cluster=label_values.cluster_label(one.get("id")),
         outcome=job_vocabulary.allowed_or_other(outcome, OUTCOMES),
-        kind=job_vocabulary.allowed_or_other(one.get("kind"), job_vocabulary.KINDS)
-        if outcome == "failed"
+        kind=job_vocabulary.allowed_or_other(one["kind"], job_vocabulary.END_KINDS)
+        if one.get("kind")
         else None,
         reports={label: _whole(reports.get(name), _CALLS) for name, label in REPORTS.items()}
         if isinstance(reports, Mapping)

@@ -148,15 +148,18 @@ class Receiver:
         self._recorder.waiting(len(self._batch_queue))
         result = await self._runs.run(batch)
         rows = self._rows(batch, result)
+        # No status was reported of these.
+        unreported = {one: row for one, row in rows.items() if row.get("outcome") == "failed"}
         stopped = (
-            None if result is None else {one for one, row in rows.items() if row.get("kind") == _STOPPED}
+            None
+            if result is None
+            else {one for one, row in unreported.items() if row.get("kind") == _STOPPED}
         )
         if stopped is None or stopped:
             tokens, given_up = self._batch_queue.requeue_failed(stopped)
         else:
             tokens, given_up = self._batch_queue.done(), []
-        failed = {one for one, row in rows.items() if row.get("outcome") == "failed"}
-        failed = (failed - (stopped or set())) | set(given_up)
+        failed = (set(unreported) - (stopped or set())) | set(given_up)
         if given_up:
             more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
             LOGGER.error(

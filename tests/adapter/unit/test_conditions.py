@@ -106,8 +106,8 @@ def test_each_outcome_has_its_conditions() -> None:
     ]
 
 
-def test_a_lasting_failure_is_requeued_late_or_never() -> None:
-    assert conditions.observed(SUBJECT, ORDER, observed(FAILED, retry=False)).requeue_after is None
+def test_a_lasting_failure_is_requeued_late() -> None:
+    assert conditions.observed(SUBJECT, ORDER, observed(FAILED, retry=False)).requeue_after == 60.0
     assert conditions.adapter_failed(SUBJECT, "Kubernetes", PermissionDenied("no")).requeue_after == 60.0
     assert conditions.deleting(SUBJECT, (), [("permission_denied", "no")]).requeue_after == 60.0
 

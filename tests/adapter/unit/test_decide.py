@@ -261,20 +261,24 @@ def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: st
 def test_a_pull_secret_that_is_no_mapping_is_refused_and_not_waited_for(name: str, held: Any) -> None:
     spec = {"gcp": {"projectId": "customer-1"}, name: held}
     found = decide(cluster(spec=spec), PLACED, list)
-    assert found == Refuse("InvalidPullSecret", f"cluster cls-1: spec.{name} must be a mapping")
+    assert found == Refuse(
+        "InvalidPullSecret", f"cluster cls-1: spec.{name} must be a mapping", "invalid_document"
+    )
 
 
 @pytest.mark.hardening(2)
 def test_a_misspelt_pull_secret_is_refused_and_not_waited_for() -> None:
     spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": {"Data": GOOD}}
     said = "spec.pullSecret.Data is not a known field; did you mean spec.pullSecret.data?"
-    assert decide(cluster(spec=spec), PLACED, list) == Refuse("InvalidPullSecret", f"cluster cls-1: {said}")
+    assert decide(cluster(spec=spec), PLACED, list) == Refuse(
+        "InvalidPullSecret", f"cluster cls-1: {said}", "invalid_document"
+    )
 
 
 @pytest.mark.hardening(2)
 def test_a_spec_of_another_type_is_refused_and_not_waited_for() -> None:
     found = decide(cluster(spec="example-value"), PLACED, list)
-    assert found == Refuse("InvalidPullSecret", "cluster cls-1: spec must be a mapping")
+    assert found == Refuse("InvalidPullSecret", "cluster cls-1: spec must be a mapping", "invalid_document")
 
 
 @pytest.mark.parametrize("held", [None, "", {}, {"data": None}, {"data": ""}], ids=repr)

@@ -36,8 +36,8 @@ OPERATORS = {
     "SECRET_MANAGER_EMULATOR_HOST",
     "https_proxy",
 }
-# Not variables: status codes of Google, and a name in an __all__.
-_NONE = {"DATA_LOSS", "NO_JSON", "CLUSTER_KEYS"}
+# Not variables: status codes of Google, and names in an __all__.
+_NONE = {"DATA_LOSS", "NO_JSON", "CLUSTER_KEYS", "WITHOUT_FLAG"}
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\Z|KUBECONFIG\Z|https_proxy\Z")
 
 

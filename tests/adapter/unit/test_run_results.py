@@ -12,7 +12,11 @@ from dataclasses import replace
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    DependencyMissing,
     NotFound,
+    OwnershipConflict,
+    PermissionDenied,
+    QuotaExceeded,
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.breaker import Breaker
@@ -22,9 +26,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     run_results,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.decide import (
+    Refuse,
     UnmetPreconditions,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.report import (
+    ClusterReport,
     ReportSubject,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
@@ -32,7 +38,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 )
 from tests.support import doc_tables as tables
 
-TOLD = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 3), UnmetPreconditions(("dns",)))
+SUBJECT = ReportSubject("cls-1", "pullsecret", 3)
+TOLD = conditions.preconditions_unmet(SUBJECT, UnmetPreconditions(("dns",)))
 TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
 
 
@@ -100,6 +107,7 @@ def test_a_few_clusters_are_listed_and_of_many_only_those_that_need_attention() 
         "reported": 51,
         "discarded": 0,
         "gone": 0,
+        "unreported": 1,
         "failed": 1,
         "changed": 0,
         "states": {"unmet": 51},
@@ -139,6 +147,33 @@ def test_the_log_says_where_the_pull_secret_is_and_why_not() -> None:
     )
     (line,) = run_results.log_entries(failed)
     assert (line["error"], line["namespace"], line["version"]) == ("unavailable", None, None)
+
+
+@pytest.mark.parametrize(
+    ("report", "level"),
+    [
+        (TOLD, "info"),
+        (conditions.refused(SUBJECT, Refuse("InvalidClusterSpec", "x")), "error"),
+        (conditions.refused(SUBJECT, Refuse("InvalidPullSecret", "x", "invalid_document")), "error"),
+        (conditions.adapter_failed(SUBJECT, "Kubernetes", OwnershipConflict("x")), "error"),
+        (conditions.adapter_failed(SUBJECT, "Kubernetes", DependencyMissing("x")), "error"),
+        (conditions.adapter_failed(SUBJECT, "Kubernetes", PermissionDenied("x")), "error"),
+        (conditions.adapter_failed(SUBJECT, "Kubernetes", Unavailable("x")), "warn"),
+        (conditions.adapter_failed(SUBJECT, "Kubernetes", QuotaExceeded("x")), "warn"),
+    ],
+)
+def test_a_failure_that_a_person_must_mend_is_an_error(report: ClusterReport, level: str) -> None:
+    (line,) = run_results.log_entries(ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, report=report))
+    assert line["level"] == level
+
+
+def test_refused_and_failed_clusters_are_counted_and_listed() -> None:
+    refused = conditions.refused(SUBJECT, Refuse("InvalidPullSecret", "quay.io: no auth", "invalid_document"))
+    results = [*many(51), ClusterResult("bad", run_results.OUTCOME_REPORTED, 3, report=refused)]
+    whole = run_results.module_result(results, None)
+    assert [(entry["id"], entry["kind"]) for entry in whole["clusters"]] == [("bad", "invalid_document")]
+    assert whole["msg"] == "1 of 52 clusters failed: bad: quay.io: no auth"
+    assert (whole["summary"]["failed"], whole["summary"]["unreported"]) == (1, 0)
 
 
 def test_the_page_names_the_fields_of_the_log() -> None:

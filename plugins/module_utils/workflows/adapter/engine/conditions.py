@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ....model import job_vocabulary
 from ....model.errors import PullSecretError
 from ..model import CREATED, FAILED, PENDING, RUNNING, STUCK, SUCCEEDED, Observed, Order
 from .decide import Refuse, UnmetPreconditions
@@ -59,7 +60,7 @@ def preconditions_unmet(subject: ReportSubject, unmet: UnmetPreconditions) -> Cl
 def refused(subject: ReportSubject, refusal: Refuse) -> ClusterReport:
     """The cluster's document is invalid."""
     said = ("False", refusal.reason, shortened(refusal.message))
-    return make_report(subject, _REFUSED, applied=said, available=said)
+    return make_report(subject, _REFUSED, applied=said, available=said, failure=refusal.kind)
 
 
 def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterReport:
@@ -100,6 +101,7 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
         metadata=_metadata(found),
         requeue_after=requeue_after,
         why=why,
+        failure=(found.kind or job_vocabulary.OTHER) if found.state == FAILED else None,
     )
 
 
@@ -124,6 +126,7 @@ def adapter_failed(
         data=order_places(order) if order is not None else {},
         requeue_after=requeue_after_failure(error.kind),
         why=said,
+        failure=error.kind,
     )
 
 
@@ -154,6 +157,7 @@ def deleting(
         available=said,
         finalized=said,
         requeue_after=requeue_after,
+        failure=failures[0][0] if failures else None,
     )
 
 

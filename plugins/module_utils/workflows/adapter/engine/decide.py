@@ -74,10 +74,12 @@ class Refuse:
     """The cluster's own document is invalid, until its owner fixes it.
 
     :param reason: of a condition, CamelCase.
+    :param kind: of the error.
     """
 
     reason: str
     message: str
+    kind: str = ConfigurationError.kind
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def decide(
     except NotFound:
         missing.append("cluster has no spec.pullSecret.data")
     except InvalidDocument as error:
-        return Refuse("InvalidPullSecret", error.message)
+        return Refuse("InvalidPullSecret", error.message, error.kind)
     if missing:
         # A misspelt field may be the reason for an unmet precondition.
         missing += [wrong] if wrong else []
@@ -153,7 +155,7 @@ def decide(
     try:
         load(document)
     except DockerConfigError as error:
-        return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}")
+        return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}", InvalidDocument.kind)
     return Apply(Order(wanted, generation_of(cluster), traceparent), document)
 
 

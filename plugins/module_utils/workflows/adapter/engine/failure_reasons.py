@@ -8,11 +8,14 @@ stored. Pure.
 
 from __future__ import annotations
 
+from ....model.errors import DependencyMissing
+
 __all__ = [
     "LATER_SECONDS",
     "RARELY_SECONDS",
     "SOON_SECONDS",
     "STUCK_SECONDS",
+    "is_permanent",
     "is_retryable",
     "reason_of",
     "requeue_after_failure",

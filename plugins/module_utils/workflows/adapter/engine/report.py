@@ -51,6 +51,7 @@ class ClusterReport:
     :param state: a state of the model or of this module.
     :param reason: why it is available or not.
     :param requeue_after: seconds until the next look, or None to wait for an event.
+    :param failure: kind of the error if the cluster's work was refused or failed.
     """
 
     api_report: Report
@@ -58,6 +59,7 @@ class ClusterReport:
     reason: str
     message: str
     requeue_after: float | None = None
+    failure: str | None = None
 
 
 def make_report(
@@ -72,6 +74,7 @@ def make_report(
     metadata: Mapping[str, Any] | None = None,
     requeue_after: float | None = None,
     why: ConditionValue | None = None,
+    failure: str | None = None,
 ) -> ClusterReport:
     """:param why: the run's own reason and message; None uses those of Available."""
     traced = {"traceparent": subject.traceparent} if subject.traceparent else {}
@@ -90,7 +93,7 @@ def make_report(
         metadata={**(metadata or {}), **traced},
     )
     _status, reason, message = why or available
-    return ClusterReport(report, state, reason, message, requeue_after)
+    return ClusterReport(report, state, reason, message, requeue_after, failure)
 
 
 def stored_earlier(message: str) -> str:

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ....model import job_vocabulary
 from ....model.errors import PullSecretError
 from ....model.summary import failure_text
 from ....model.tracing import trace_id
 from ....runtime.calls import Calls
-from ..model import FAILED, STUCK
-from .failure_reasons import requeue_after_failure
+from ..model import STUCK
+from .failure_reasons import is_permanent, requeue_after_failure
 from .report import ClusterReport
 
 __all__ = [
@@ -56,7 +57,7 @@ class ClusterResult:
     """The result of one cluster in one run.
 
     :param report: what was, or would be, reported; None if nothing could be reported.
-    :param kind: of the failure, with its ``message``, if the outcome is one.
+    :param kind: of the failure, with its ``message``, if no status could be reported.
     :param ends: what is counted of the ends of Jobs that this run is the first to see, or of work without
         a Job.
     :param duration: milliseconds.
@@ -84,6 +85,13 @@ class ClusterResult:
             return requeue_after_failure(self.kind or "")
         return self.report.requeue_after if self.report is not None and self.outcome != OUTCOME_GONE else None
 
+    @property
+    def failure(self) -> str | None:
+        """Return the kind of the failure, of the report or of the cluster's work; None without one."""
+        if self.outcome == OUTCOME_FAILED:
+            return self.kind or job_vocabulary.OTHER
+        return self.report.failure if self.report is not None and self.outcome != OUTCOME_GONE else None
+
     def entry(self) -> dict[str, Any]:
         """Return the cluster's entry of the result file, which the event source reads."""
         return {
@@ -93,7 +101,7 @@ class ClusterResult:
             "state": self.report.state if self.report is not None else None,
             "again": self.requeue_after,
             "reason": self.report.reason if self.report is not None else None,
-            "kind": self.kind,
+            "kind": self.failure,
             "job_created": self.job_created,
             "reports": {
                 "accepted": int(self.outcome == OUTCOME_REPORTED),
@@ -108,7 +116,7 @@ class ClusterResult:
         """Return the entry with all details for people."""
         report = self.report
         more: dict[str, Any] = {
-            "message": self.message or (report.message if report is not None else ""),
+            "message": _why(self),
             "actions": list(self.actions),
             "retries": self.retries,
         }
@@ -148,16 +156,17 @@ def request_counts(calls: Calls) -> dict[str, Any]:
 
 
 def _outcome_summary(results: Sequence[ClusterResult]) -> dict[str, Any]:
-    """Count clusters by outcome, and those with a state by state."""
-    outcomes = dict.fromkeys((OUTCOME_REPORTED, OUTCOME_DISCARDED, OUTCOME_GONE, OUTCOME_FAILED), 0)
+    """Count clusters by outcome, those that failed, and those with a state by state."""
+    outcomes = dict.fromkeys((OUTCOME_REPORTED, OUTCOME_DISCARDED, OUTCOME_GONE, "unreported"), 0)
     states: dict[str, int] = {}
     for one in results:
-        outcomes[one.outcome] += 1
+        outcomes["unreported" if one.outcome == OUTCOME_FAILED else one.outcome] += 1
         if one.report is not None:
             states[one.report.state] = states.get(one.report.state, 0) + 1
     return {
         "total": len(results),
         **outcomes,
+        "failed": sum(1 for one in results if one.failure is not None),
         "changed": sum(1 for one in results if one.actions),
         "states": states,
     }
@@ -181,7 +190,7 @@ def module_result(results: Sequence[ClusterResult], detail: str | None) -> dict[
         "clusters": [one.detail() for one in shown],
         "summary": counted,
     }
-    failed = [(one.cluster_id, one.message) for one in results if one.outcome == OUTCOME_FAILED]
+    failed = [(one.cluster_id, _why(one)) for one in results if one.failure is not None]
     if failed:
         answer["msg"] = failure_text(failed, len(results), "clusters")
     return answer
@@ -250,13 +259,23 @@ def _places(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _why(one: ClusterResult) -> str:
+    return one.message or (one.report.message if one.report is not None else "")
+
+
 def _needs_a_look(one: ClusterResult) -> bool:
     if one.outcome == OUTCOME_GONE:
         return bool(one.message)
-    return one.outcome == OUTCOME_FAILED or (one.report is not None and one.report.state in (FAILED, STUCK))
+    return one.failure is not None or _is_stuck(one)
+
+
+def _is_stuck(one: ClusterResult) -> bool:
+    return one.report is not None and one.report.state == STUCK
 
 
 def _level(one: ClusterResult) -> str:
+    if is_permanent(one.failure) or _is_stuck(one):
+        return "error"
     return "warn" if _needs_a_look(one) or one.outcome == OUTCOME_DISCARDED else "info"
 
 

@@ -117,7 +117,8 @@ def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
             labs.kubernetes.faults.add(path="*", status=500, times=None, message="injected")
             labs.secret_manager.faults.add(method="*", code="INTERNAL")
         recording = adapter.run(*(["--check"] if step == "check" else []))
-        assert recording.status == (2 if step == "api" else 0), recording.output[-3000:]
+        # Some clusters are refused in each step.
+        assert recording.status == 2, recording.output[-3000:]
         assert '"component": "pullsecret-adapter"' in recording.output
         leaks = adapter.leaks(recording)
         assert leaks == [], step + "\n" + "\n".join(leaks)

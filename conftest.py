@@ -75,10 +75,6 @@ def pytest_configure(config: pytest.Config) -> None:
         "`make real-alone`.",
     )
     config.addinivalue_line(
-        "markers",
-        "hardening(*items): shows items of tests/support/hardening.py. `pytest -k hardening` runs these tests.",
-    )
-    config.addinivalue_line(
         "markers", "row(*names): shows rows of the table of outcomes on the page about nodes."
     )
 

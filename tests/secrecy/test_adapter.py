@@ -90,7 +90,6 @@ class Adapter:
         return [str(leak) for leak in self.world.leaks(recording, left)]
 
 
-@pytest.mark.hardening(7, 8)
 @pytest.mark.parametrize("execution", ["job", "inline"])
 @pytest.mark.exhaustive
 def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:

@@ -53,7 +53,6 @@ def _vaulted(text: str) -> str:
     return "!vault |\n" + "\n".join(" " * 10 + line for line in _VAULT.encrypt(text).decode().splitlines())
 
 
-@pytest.mark.hardening(9)
 @pytest.mark.parametrize("how", some(["plain", "vaulted"]))
 def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     watcher: Watcher, labs: Labs, how: str
@@ -77,7 +76,6 @@ def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     assert leaks == [], as_lines(leaks)
 
 
-@pytest.mark.hardening(9)
 @pytest.mark.exhaustive
 def test_the_remedies_of_2_18(watcher: Watcher, labs: Labs) -> None:
     """A separate variable for the document, a reference, or no_log hide it, even with undefined templates."""
@@ -113,7 +111,6 @@ def _shows(world: World, recording: Recording, name: str) -> bool:
     return any(leak.canary == name for leak in world.leaks(recording))
 
 
-@pytest.mark.hardening(9)
 @pytest.mark.exhaustive
 def test_an_undefined_template_prints_its_variable_with_2_18(watcher: Watcher, labs: Labs) -> None:
     """The collection does not run. Newer versions print the template's line in the file and two lines before."""
@@ -150,7 +147,6 @@ def _short(canary: Canary) -> str:
     return json.dumps({"auths": {"q": {"auth": canary.entries[0].auth}}}, separators=(",", ":"))
 
 
-@pytest.mark.hardening(10)
 def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> None:
     """Ansible prints the password's line. The remedies are !unsafe, an encrypted file, and a reference."""
     world = World(watcher, labs)
@@ -182,7 +178,6 @@ def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> N
     }
 
 
-@pytest.mark.hardening(10)
 @pytest.mark.exhaustive
 def test_a_file_that_is_encrypted_as_a_whole_is_not_quoted(watcher: Watcher, labs: Labs) -> None:
     """The exception is ansible-core 2.18, which quotes values and not files. Jinja's error may quote a part."""

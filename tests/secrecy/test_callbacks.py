@@ -47,7 +47,6 @@ def _options(world: World, labs: Labs, module: str, as_text: bool) -> dict[str, 
     return options
 
 
-@pytest.mark.hardening(10)
 @pytest.mark.parametrize("module_process", [False, True], ids=["ansible's process", "a module's"])
 @pytest.mark.exhaustive
 def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_process: bool) -> None:
@@ -78,7 +77,6 @@ def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_proces
             assert "api_kei" in result["msg"], result
 
 
-@pytest.mark.hardening(10)
 def test_a_tenants_name_in_a_header_stays_in_what_is_named_after_it(watcher: Watcher, labs: Labs) -> None:
     """Hiding the value of such a header everywhere would also hide parts of the tenant's cluster ids."""
     world = World(watcher, labs)
@@ -100,7 +98,6 @@ def test_a_tenants_name_in_a_header_stays_in_what_is_named_after_it(watcher: Wat
     assert world.leaks(recording) == []
 
 
-@pytest.mark.hardening(9)
 @pytest.mark.parametrize("extended", some([True, False]), ids=["extended", "plain"])
 def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool) -> None:
     """The result contains the item, whatever the label is: when it fails, and always with -v."""
@@ -135,7 +132,6 @@ def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool
     assert (watcher.dest / "good.json").exists()
 
 
-@pytest.mark.hardening(9)
 @pytest.mark.exhaustive
 def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None:
     """Items that no module of the collection receives, and the variable in which the result is registered."""

@@ -67,7 +67,6 @@ EVENT_SOURCES: Mapping[str, Callable[[Canary, Path], Awaitable[list[Evidence]]]]
 }
 
 
-@pytest.mark.hardening(11)
 @pytest.mark.parametrize("source", EVENT_SOURCES)
 def test_an_event_source_shows_nothing(
     source: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]

@@ -55,7 +55,6 @@ def _plugins() -> Iterator[str]:
         yield f"{path.parent.name} {path.stem}"
 
 
-@pytest.mark.hardening(11)
 def test_every_plugin_has_a_scenario() -> None:
     found = set(_plugins())
     for plugin, file in _ELSEWHERE.items():
@@ -66,7 +65,6 @@ def test_every_plugin_has_a_scenario() -> None:
     assert sorted(here - set(_USED)) == [], "add tasks to tests/secrecy/plugins.yml"
 
 
-@pytest.mark.hardening(10)
 def test_every_module_keeps_its_arguments_from_callbacks() -> None:
     """Without one of the collection's action plugins, every callback would receive a module's arguments."""
     modules = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")}
@@ -147,7 +145,6 @@ def _cluster_files(world: World) -> Path:
 _RUNS = {"default": "", "hyperfleet.pull_secret.job_log": ("Module pull_secret_job", "Module cloud_event")}
 
 
-@pytest.mark.hardening(11)
 @pytest.mark.parametrize("module_process", some([False, True]), ids=["ansible's process", "a module's"])
 @pytest.mark.parametrize("stdout", some(_RUNS, "hyperfleet.pull_secret.job_log"))
 def test_every_plugin_shows_nothing(watcher: Watcher, labs: Labs, stdout: str, module_process: bool) -> None:

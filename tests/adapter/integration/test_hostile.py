@@ -46,7 +46,6 @@ def test_a_placement_that_is_not_allowed_gets_nothing(world: World, execution: s
     assert world.one(beside).entry()["state"] == ("created" if execution == "job" else "succeeded")
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize("execution", ["job", "inline"])
 @pytest.mark.parametrize(
     "policy",

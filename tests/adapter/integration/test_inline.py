@@ -62,7 +62,6 @@ def test_what_drifts_is_brought_back_and_what_changes_gets_a_version(world: Worl
     assert world.status(cluster)["data"]["secret_version"] == "2"
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize("policy", ["user-managed:europe-west1", "automatic", None])
 def test_a_secret_in_other_locations_is_reported_and_kept(world: World, policy: str | None) -> None:
     """Locations cannot be changed: the pull secret is stored nevertheless, and the status names them."""

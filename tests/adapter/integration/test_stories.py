@@ -54,7 +54,6 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
     assert set(world.reports(cluster)) <= {200, 201}
 
 
-@pytest.mark.hardening(2)
 def test_a_secret_that_a_job_found_in_other_locations_is_reported(world: World) -> None:
     cluster = world.cluster(gcp={"projectId": PROJECT, "replicationPolicy": "user-managed:europe-west1"})
     world.one(cluster)

@@ -106,7 +106,6 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
     assert (found.made, len(found.secrets), len(found.placed)) == (made, int(made), int(made))
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize(
     ("gcp", "said"),
     [
@@ -166,7 +165,6 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     assert leaving.secrets == (("projects/customer-1/secrets/hyperfleet-cls-1-pull-secret",) if known else ())
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize("spec", ["text", ["gcp"], 7])
 def test_a_spec_that_is_no_mapping_is_refused(spec: Any) -> None:
     given = {**cluster()["spec"], "gcp": spec}
@@ -255,7 +253,6 @@ def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: st
     assert "example-value" not in found.message
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize("name", ["pullSecret", "pull_secret"])
 @pytest.mark.parametrize("held", ["example-value", ["example-value"], [], 7, False], ids=repr)
 def test_a_pull_secret_that_is_no_mapping_is_refused_and_not_waited_for(name: str, held: Any) -> None:
@@ -266,7 +263,6 @@ def test_a_pull_secret_that_is_no_mapping_is_refused_and_not_waited_for(name: st
     )
 
 
-@pytest.mark.hardening(2)
 def test_a_misspelt_pull_secret_is_refused_and_not_waited_for() -> None:
     spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": {"Data": GOOD}}
     said = "spec.pullSecret.Data is not a known field; did you mean spec.pullSecret.data?"
@@ -275,7 +271,6 @@ def test_a_misspelt_pull_secret_is_refused_and_not_waited_for() -> None:
     )
 
 
-@pytest.mark.hardening(2)
 def test_a_spec_of_another_type_is_refused_and_not_waited_for() -> None:
     found = decide(cluster(spec="example-value"), PLACED, list)
     assert found == Refuse("InvalidPullSecret", "cluster cls-1: spec must be a mapping", "invalid_document")
@@ -370,7 +365,6 @@ def test_names_in_a_status_that_can_be_none_are_not_gone_by(data: dict[str, Any]
     assert found == Remove((), (), False)
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize(
     "text",
     [

@@ -20,7 +20,6 @@ def test_a_directory_that_cannot_be_made_is_a_configuration_error(tmp_path: Path
         RunDirectories(tmp_path / "file" / "runs").open()
 
 
-@pytest.mark.hardening(7)
 def test_a_docker_config_in_its_place_is_not_quoted(tmp_path: Path) -> None:
     entry = base64.b64encode(b"robot:example-password").decode()
     text = base64.b64encode(b'{"auths": {"quay.io": {"auth": "%s"}}}' % (entry.encode() * 10)).decode()

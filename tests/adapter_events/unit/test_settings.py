@@ -18,7 +18,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 RABBITMQ = {"type": "rabbitmq", "exchange": "e", "queue": "q"}
 
 
-@pytest.mark.hardening(14)
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

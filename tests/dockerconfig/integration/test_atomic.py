@@ -201,7 +201,6 @@ def test_a_writer_at_work_is_not_disturbed(tmp_path: Path) -> None:
         assert len(leftovers(dest)) == 1
 
 
-@pytest.mark.hardening(14)
 def test_a_lock_that_is_never_released_ends_with_the_targets_time(tmp_path: Path) -> None:
     with stopped_writer(tmp_path) as dest:
         parameters = {"dest": str(dest), "source": {"inline": SMALL}, "timeout": 0.2}

@@ -113,7 +113,6 @@ def test_a_link_that_may_be_followed_stays_a_link(run: Run, dest: Path, tmp_path
     assert run(source={"inline": ONE}, **options)["targets"][0]["actions"] == ["created"]
 
 
-@pytest.mark.hardening(5)
 @pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize("state", ["present", "absent"])
 @pytest.mark.parametrize("force", [False, True])
@@ -168,7 +167,6 @@ DOCKER_CONFIGS = {
 }
 
 
-@pytest.mark.hardening(5)
 @pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize("state", ["present", "absent"])
 @pytest.mark.parametrize("name", OTHERS)
@@ -185,7 +183,6 @@ def test_a_file_that_is_no_docker_config_is_left_alone(
     assert (dest.read_text(), mode(dest)) == (OTHERS[name], 0o644)
 
 
-@pytest.mark.hardening(5)
 @pytest.mark.parametrize("name", OTHERS)
 def test_force_replaces_and_deletes_it(run: Run, dest: Path, name: str) -> None:
     dest.write_text(OTHERS[name])

@@ -88,7 +88,6 @@ def is_silent(text: str, key: str) -> bool:
     return not any(part in text for part in secret)
 
 
-@pytest.mark.hardening(8)
 @pytest.mark.parametrize("key", REFUSED)
 def test_a_refused_key_shows_host_and_rule(key: str) -> None:
     with pytest.raises(DockerConfigError) as caught:
@@ -98,7 +97,6 @@ def test_a_refused_key_shows_host_and_rule(key: str) -> None:
     assert is_silent(f"{caught.value} {lint(document(key))}", key)
 
 
-@pytest.mark.hardening(8)
 @pytest.mark.parametrize("key", ACCEPTED)
 def test_an_accepted_key_shows_nowhere_what_may_be_a_credential(key: str) -> None:
     before, after = load({"auths": {key: {"auth": GOOD}}}), load({"auths": {key: {"auth": OTHER}}})
@@ -120,7 +118,6 @@ def test_an_accepted_key_shows_nowhere_what_may_be_a_credential(key: str) -> Non
     assert is_silent(repr(printed), key)
 
 
-@pytest.mark.hardening(8)
 @pytest.mark.parametrize("key", [*REFUSED, *ACCEPTED])
 def test_hidden_keys_are_masked_in_messages_of_other_programs(key: str) -> None:
     """A server or another program may repeat a key in its message."""
@@ -139,7 +136,6 @@ def test_a_registry_is_shown_whole(key: str) -> None:
     assert key not in sensitive_forms(config)
 
 
-@pytest.mark.hardening(8)
 def test_hidden_keys_are_told_apart_and_keep_their_number_in_a_diff() -> None:
     secret = [f"quay.io/{index}f0c9a1e77b3d25086a1" for index in range(3)]
     before = load({"auths": {key: {"auth": GOOD} for key in secret[1:]}})
@@ -150,7 +146,6 @@ def test_hidden_keys_are_told_apart_and_keep_their_number_in_a_diff() -> None:
     assert diff["after"].splitlines()[1:] == shown[:2]
 
 
-@pytest.mark.hardening(8)
 def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_its_entry() -> None:
     """If a tenant's secret becomes invalid, its earlier entries stay; the annotation remembers which ones."""
     key = next(iter(ACCEPTED))
@@ -178,7 +173,6 @@ def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_
     assert plain.config.registries == ("a.example",)
 
 
-@pytest.mark.hardening(8)
 def test_how_often_a_generated_token_shows_as_a_path() -> None:
     """Only tokens in lower case can pass as a path; capital letters always hide a token."""
     rng = random.Random(8)

@@ -205,7 +205,7 @@ def test_a_kubeconfig_of_a_secret_may_not_do_more_than_log_in(
         "{}",
         "a: &a [*a]",
         '{"contexts":[{"name":"hosted"}]}',
-        pytest.param(MERGES, marks=pytest.mark.hardening(12)),
+        MERGES,
     ],
 )
 def test_an_invalid_kubeconfig(wanted: World, text: str) -> None:
@@ -226,7 +226,6 @@ ASTRAY: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 
 
-@pytest.mark.hardening(16)
 @pytest.mark.parametrize("what", ASTRAY)
 def test_nothing_is_sent_to_where_clouds_keep_credentials_of_machines(
     wanted: World, what: str, monkeypatch: pytest.MonkeyPatch

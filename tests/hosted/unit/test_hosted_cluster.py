@@ -366,7 +366,6 @@ def test_a_client_certificate_is_used_from_memory(tmp_path: Path) -> None:
     assert "BEGIN" not in repr(embedded)
 
 
-@pytest.mark.hardening(7)
 def test_a_result_is_not_called_by_a_name_that_breaks_its_rule() -> None:
     place = hosted_task._place(
         {"cluster_id": "CanaryPassw0rd78", "hosted_namespace": "robot:CanaryPassw0rd78"}

@@ -12,7 +12,6 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_rows
 
 
-@pytest.mark.hardening(15)
 @pytest.mark.parametrize("identity", [{}, [], ["cls-1"], 7, None, ""])
 def test_a_cluster_with_an_invalid_id_has_a_row_that_says_so(identity: Any) -> None:
     (row,) = hosted_rows([{"cluster_id": identity}], {"targets": []})

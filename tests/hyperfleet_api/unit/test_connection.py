@@ -62,7 +62,6 @@ def test_an_address_that_cannot_be_used_is_not_quoted(url: str) -> None:
     assert "example" not in str(caught.value)
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize("value", [None, {"a": "example-password"}, ["example-password"]])
 def test_a_header_that_has_no_text_is_refused_by_its_name(value: Any) -> None:
     with pytest.raises(ConfigurationError, match=r"^hyperfleet\.headers\.X-Tenant ") as caught:

@@ -42,7 +42,6 @@ def answers_in_pages(
     return asked
 
 
-@pytest.mark.hardening(18)
 def test_a_list_that_has_the_same_page_again_is_ended(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,7 +52,6 @@ def test_a_list_that_has_the_same_page_again_is_ended(
     assert len(asked) == 2
 
 
-@pytest.mark.hardening(18)
 def test_a_list_of_ever_new_clusters_is_ended(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,7 +66,6 @@ def test_a_list_of_ever_new_clusters_is_ended(
     assert "the list does not end: there are more than 5 pages" in str(found.problems[0])
 
 
-@pytest.mark.hardening(18)
 @pytest.mark.parametrize(("clusters", "pages"), [(0, 1), (99, 1), (100, 2), (130, 2), (200, 3), (250, 3)])
 def test_a_list_without_a_total_is_read_to_its_end(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch, clusters: int, pages: int
@@ -83,7 +80,6 @@ def test_a_list_without_a_total_is_read_to_its_end(
     assert found.problems == []
 
 
-@pytest.mark.hardening(18)
 def test_a_list_without_a_total_that_repeats_itself_is_not_whole(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import base64
 
-import pytest
-
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.printable import (
     shown_cluster,
     shown_conditions,
@@ -22,7 +20,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
 AUTH = base64.b64encode(b"robot:CanaryPassw0rd78\n").decode()
 
 
-@pytest.mark.hardening(7)
 def test_a_credential_in_a_clusters_parts_is_not_shown() -> None:
     condition = Condition("Available", "True", "Done", "well")
     conditions = [

@@ -52,7 +52,6 @@ def document(path: str = "", value: Any = None) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize(
     ("path", "meant"),
     [
@@ -87,13 +86,11 @@ def test_a_key_that_was_meant_to_be_read_is_refused_with_the_right_one(path: str
     assert str(error.value) == f"{where} is not a known field; did you mean {meant}?"
 
 
-@pytest.mark.hardening(2)
 def test_another_spelling_of_the_part_for_google_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"^spec\.GCP is not a known field; .* spec\.gcp\?"):
         read_spec(document("spec/GCP", {"replicas": "x"}))
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize(
     ("path", "meant"),
     [
@@ -154,7 +151,6 @@ def test_no_recorded_cluster_is_refused() -> None:
         pull_secret_of(one)
 
 
-@pytest.mark.hardening(2)
 def test_a_mapping_on_the_way_is_named_only_if_it_is_a_name() -> None:
     with pytest.raises(ConfigurationError) as error:
         read_spec(document("spec/a\nb/replicationPolicy", POLICY))

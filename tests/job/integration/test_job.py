@@ -189,7 +189,6 @@ def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str
     assert world.secret() is None
 
 
-@pytest.mark.hardening(15)
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -109,7 +109,6 @@ def test_a_second_run_changes_nothing(program: Program) -> None:
     assert secret(program) == first
 
 
-@pytest.mark.hardening(6)
 @at_once_and_late()
 def test_a_rotation_and_the_way_back_are_a_version_each(program: Program) -> None:
     for version, word in enumerate(["a", "b", "a"], start=1):
@@ -158,7 +157,6 @@ def test_an_invalid_pull_secret_is_not_to_be_tried_again_and_not_shown(program: 
 
 
 @at_once_and_late(fast=False)
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize("asked", ["automatic", "user-managed:europe-west1", "user-managed:us-east1"])
 def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(program: Program, asked: str) -> None:
     project, name = "customer-prod-12345", "hyperfleet-cls-abc123-pull-secret"

@@ -80,7 +80,6 @@ def names(client: KubernetesClient) -> Iterator[str]:
         yield item["metadata"]["name"]
 
 
-@pytest.mark.hardening(18)
 def test_a_token_that_comes_again_ends_the_list(connect: Callable[[str], KubernetesClient]) -> None:
     api = Api()
     with server(api.answer) as (url, _sent), pytest.raises(PullSecretError) as caught:
@@ -91,7 +90,6 @@ def test_a_token_that_comes_again_ends_the_list(connect: Callable[[str], Kuberne
     assert api.lists == ["", NOT_SUPPORTED]
 
 
-@pytest.mark.hardening(18)
 @pytest.mark.parametrize("headers", [{"X_Cache": "HIT"}, {"x_cache": "hit"}, {"X_CACHE": "HIT"}])
 def test_the_ansible_operators_cache_has_the_whole_list(
     connect: Callable[[str], KubernetesClient], headers: dict[str, str]
@@ -108,7 +106,6 @@ def test_a_miss_of_a_cache_is_the_servers_own_list(connect: Callable[[str], Kube
         assert list(names(connect(url))) == NAMES
 
 
-@pytest.mark.hardening(18)
 def test_a_run_does_without_such_a_list() -> None:
     """Each target then reads its own Secret."""
     api = Api()

@@ -53,7 +53,6 @@ def _says(api: Api, namespace: str) -> Any:
     return secret["metadata"]["annotations"].get(ANNOTATION)
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize(("version", "number"), [("1", 1), ("2", 2), ("latest", 2)])
 def test_the_version_is_named_by_its_number(
     api: Api, namespace: str, run: Run, manager: SecretManagerLab, version: str, number: int
@@ -65,7 +64,6 @@ def test_the_version_is_named_by_its_number(
     assert (again["changed"], again["version"], again["warnings"]) == (False, str(number), [])
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
 def test_an_older_version_does_not_replace_a_newer_one(
     api: Api, namespace: str, run: Run, manager: SecretManagerLab, check_mode: bool

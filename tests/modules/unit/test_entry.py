@@ -121,7 +121,6 @@ def test_every_module_is_here() -> None:
     assert here - set(SPECS) == others
 
 
-@pytest.mark.hardening(15)
 @pytest.mark.parametrize(("name", "path"), STRINGS, ids=[f"{name}-{called(path)}" for name, path in STRINGS])
 def test_a_string_in_the_place_of_a_mapping_is_refused_with_the_options_name(
     name: str, path: tuple[str, ...]
@@ -144,7 +143,6 @@ def _without_required(spec: dict[str, Any]) -> dict[str, Any]:
     return loose
 
 
-@pytest.mark.hardening(15)
 @pytest.mark.parametrize(
     ("name", "path"),
     [next(one for one in STRINGS if one[0] == name) for name in SPECS],
@@ -162,7 +160,6 @@ def test_in_every_modules_own_process_too(name: str, path: tuple[str, ...]) -> N
     assert "7411" not in told["msg"]
 
 
-@pytest.mark.hardening(15)
 def test_of_targets_each_that_is_wrong_is_named() -> None:
     targets = [GOOD, {"id": "b", "source": "x"}, {"id": "c", "layers": [{"name": "a", "source": "x"}]}]
     with pytest.raises(ConfigurationError) as caught:
@@ -171,13 +168,11 @@ def test_of_targets_each_that_is_wrong_is_named() -> None:
     assert str(caught.value).endswith("; in targets 2 (b), 3 (c)")
 
 
-@pytest.mark.hardening(4)
 def test_null_is_refused_by_a_module_without_an_action_plugin() -> None:
     told = json.loads(in_a_process(f"{module.__package__}.cloud_event", {"broker": None}).stdout)
     assert told["msg"] == "broker is null; give it a value"
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize("value", [{"a": "b"}, ["a"], True], ids=["mapping", "list", "boolean"])
 def test_nothing_but_texts_and_numbers_becomes_a_text(value: Any) -> None:
     """Ansible would convert a mapping to the string ``{'a': 'b'}`` and YAML's ``yes`` to ``True``."""

@@ -134,7 +134,6 @@ def test_a_boolean_is_a_text_only_where_it_is_a_choice(value: Any, said: str | N
             fitted("status", value, spec)
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize(
     ("spec", "arguments", "option"),
     [

@@ -25,8 +25,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.synce
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 
-pytestmark = pytest.mark.hardening(14)
-
 ROOT = Path(__file__).resolve().parents[3]
 PLUGINS = "ansible_collections.hyperfleet.pull_secret.plugins"
 SOURCE = {"env": "PULL_SECRET_DATA"}

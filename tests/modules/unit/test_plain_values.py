@@ -50,7 +50,6 @@ def test_what_json_does_not_have_is_named_by_its_path(value: Any, problem: str |
     assert not_in_json(value, "x") == problem
 
 
-@pytest.mark.hardening(4)
 def test_a_vaulted_string_becomes_a_string() -> None:
     """ansible-core 2.18 decrypts it only when it is read; until then it is not a ``str``."""
     assert decrypted(_Vaulted()) == "opened"

@@ -24,7 +24,6 @@ SPEC = with_targets(k8s_pull_secret.target_options())
 HIDDEN = "********"
 
 
-@pytest.mark.hardening(10)
 def test_callbacks_see_names_and_no_secret() -> None:
     given = {
         "namespace": "clusters",
@@ -46,7 +45,6 @@ def test_callbacks_see_names_and_no_secret() -> None:
     }
 
 
-@pytest.mark.hardening(10)
 @pytest.mark.parametrize(
     "given",
     [
@@ -69,7 +67,6 @@ def test_what_cannot_be_a_mapping_is_hidden_whole() -> None:
         assert hidden_texts(SPEC, {"kubernetes": given}) == set()
 
 
-@pytest.mark.hardening(10)
 def test_headers_are_hidden_but_for_what_is_public() -> None:
     headers = {"Authorization": "Bearer canary-token", "X-Tenant": "customer", "X-Version": 1, "X-On": True}
     arguments = {"hyperfleet": {"headers": headers}, "targets": [{"id": "customer-1"}]}

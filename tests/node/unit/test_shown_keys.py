@@ -30,7 +30,6 @@ from tests.node.unit.support import auth
 MINE = load({"auths": {"quay.io": auth("a"), "quay.io/0c4f9a1e77b3d25086a1c4e29b": auth("b")}})
 
 
-@pytest.mark.hardening(8)
 @pytest.mark.parametrize(
     "key", ["robot:CanaryPassw0rd78", "robot@example.com:CanaryPassw0rd78", "quay.io/CanaryPassw0rd78"]
 )
@@ -43,7 +42,6 @@ def test_a_foreign_entry_with_a_credential_as_key(key: str, entry: dict[str, Any
     assert "0c4f9a1e77b3d25086a1c4e29b" not in printed
 
 
-@pytest.mark.hardening(8)
 def test_a_layer_is_told_of_the_registry_that_it_brought() -> None:
     """The node numbers the hidden keys of foreign entries; the controller numbers its own."""
     hidden = "entry 2 (quay.io, the rest not shown)"
@@ -56,7 +54,6 @@ def test_a_layer_is_told_of_the_registry_that_it_brought() -> None:
     }
 
 
-@pytest.mark.hardening(8)
 @pytest.mark.parametrize(
     "members",
     [{"credHelpers": {"robot:CanaryPassw0rd78": 7}}, {"CanaryPassw0rd78\n": "\ud800"}],

@@ -115,7 +115,6 @@ def test_a_directory_without_cluster_files_is_told(world: World) -> None:
     assert "../fleet has no cluster files (*.json, *.yaml, *.yml)" in finished.output
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.exhaustive
 def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> None:
     """Replication can only be chosen when a secret is created, so a file's value must not be ignored."""

@@ -25,8 +25,6 @@ from tests.support.docker_configs import docker_config
 from tests.support.exhaustive import some
 from tests.support.processes import Ansible
 
-pytestmark = pytest.mark.hardening(13)
-
 AT_FORK = Path(__file__).parent / "at_fork"
 DOCUMENT = json.dumps(docker_config(quay_io="one"))
 LIMIT = 60

@@ -78,7 +78,6 @@ def test_what_is_no_list_of_clusters_is_told(ansible: Ansible) -> None:
     assert finished.result["msg"] == "the clusters must be a list of mappings, not a mapping"
 
 
-@pytest.mark.hardening(9)
 @pytest.mark.parametrize(
     ("template", "why"),
     [("{{ nope }}", "refers to the undefined variable 'nope'"), ("{{ 1 / 0 }}", "cannot be evaluated (")],

@@ -67,7 +67,6 @@ def test_a_cluster_as_the_api_returns_it(tmp_path: Path, name: str) -> None:
     ]
 
 
-@pytest.mark.hardening(14)
 @pytest.mark.parametrize(
     "term", ["/tmp/a\0b", "/tmp/\ud800", "/tmp/" + "a" * 5000], ids=["nul", "half", "long"]
 )
@@ -83,7 +82,6 @@ def test_snake_case_is_read_too(tmp_path: Path) -> None:
     assert cluster["source"]["field"] == "spec.pull_secret.data"
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
@@ -104,7 +102,6 @@ def test_the_replication_policy_is_read(tmp_path: Path, name: str, policy: Any, 
     assert [checked.problem for checked in check_cluster_list([found])] == [None]
 
 
-@pytest.mark.hardening(2)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -142,7 +139,6 @@ def test_no_pull_secret_leaves_its_file(tmp_path: Path) -> None:
     assert "dXNlcjpleGFtcGxl" not in json.dumps(read(written(tmp_path / "a.json")))
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize("wrong", ["robot:Example-Passw0rd", {"a": "b"}, ["a"], 7])
 def test_a_namespace_that_is_none_is_refused_by_its_path(tmp_path: Path, wrong: Any) -> None:
     placed = {**DOCUMENT, "status": {"adapters": {"placement": {"data": {"namespace": wrong}}}}}
@@ -323,7 +319,6 @@ def test_a_directory_that_may_not_be_listed_is_an_error(tmp_path: Path) -> None:
     assert str(caught.value) == f"{shown(tmp_path)} cannot be listed: Permission denied"
 
 
-@pytest.mark.hardening(12)
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -101,7 +101,6 @@ def test_yamls_values_become_text() -> None:
     assert naming.texts("labels", None) == {}
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -135,7 +134,6 @@ def _refused(build: Callable[[dict[str, Any]], object], wanted: dict[str, Any], 
     return str(caught.value)
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize(
     ("option", "wrong"),
     [
@@ -165,7 +163,6 @@ def test_a_value_that_breaks_a_rule_of_secret_manager_is_not_quoted(
     assert "canary" not in f"{target.id} {store.printable_place(target.options)}".lower()
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize(
     ("option", "wrong"),
     [

@@ -114,7 +114,6 @@ def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> N
         signal.signal(number, given)
 
 
-@pytest.mark.hardening(13)
 def test_a_signal_may_come_while_the_run_is_being_stopped() -> None:
     """For example SIGTERM, which ansible-playbook sends to its workers after Ctrl-C."""
     given = signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -140,7 +139,6 @@ def test_a_signal_may_come_while_the_run_is_being_stopped() -> None:
         signal.signal(signal.SIGTERM, given)
 
 
-@pytest.mark.hardening(13)
 def test_a_run_that_ignores_the_end_of_its_terminal_goes_on() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

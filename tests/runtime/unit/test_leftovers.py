@@ -17,8 +17,6 @@ from ansible import constants
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import misplaced
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import batch_action, leftovers
 
-pytestmark = pytest.mark.hardening(13)
-
 KEY = "pull-secret-digest-key"
 PROGRESS = "pull-secret-progress-0123456789ab"
 
@@ -89,7 +87,6 @@ def test_a_directory_that_is_not_there_is_no_problem(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-@pytest.mark.hardening(14)
 def test_no_digest_key_is_taken_for_a_credential(monkeypatch: pytest.MonkeyPatch) -> None:
     """The base64 of these keys looks like an encoded login."""
     for number in (10955, 31043, 87801, 94436, 102917):

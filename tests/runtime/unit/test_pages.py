@@ -42,7 +42,6 @@ def test_pages_are_fetched_as_they_are_needed() -> None:
     assert asked == [""]
 
 
-@pytest.mark.hardening(18)
 @pytest.mark.parametrize(
     ("following", "requests", "said"),
     [
@@ -63,7 +62,6 @@ def test_a_token_that_leads_nowhere_ends_the_list(following: Any, requests: int,
     assert len(asked) == requests
 
 
-@pytest.mark.hardening(18)
 @pytest.mark.parametrize("items", [0, 1])
 def test_a_new_token_for_each_page_is_not_followed_for_ever(
     items: int, monkeypatch: pytest.MonkeyPatch

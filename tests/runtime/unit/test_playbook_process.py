@@ -16,8 +16,6 @@ import pytest
 
 from tests.lab.supervisor import is_running
 
-pytestmark = pytest.mark.hardening(13)
-
 LIMIT = 60
 # The parent forks a worker as ansible-core does. It prints the worker's id once the worker is running.
 PARENT = """

@@ -59,7 +59,6 @@ def test_no_yaml(text: str) -> None:
         load_yaml(text)
 
 
-@pytest.mark.hardening(12)
 @pytest.mark.parametrize(
     "text",
     [
@@ -78,7 +77,6 @@ def test_nested_without_end(text: bytes) -> None:
         load_yaml(text)
 
 
-@pytest.mark.hardening(12)
 @pytest.mark.parametrize("text", [MERGES, LAUGHS])
 def test_a_bomb_of_aliases(text: str) -> None:
     assert len(text) < 500
@@ -88,7 +86,6 @@ def test_a_bomb_of_aliases(text: str) -> None:
         load_json_or_yaml(text)
 
 
-@pytest.mark.hardening(12)
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_would_take_long_is_refused(name: str) -> None:
     text, problem = OTHERS[name]
@@ -96,7 +93,6 @@ def test_what_would_take_long_is_refused(name: str) -> None:
         load_yaml(text)
 
 
-@pytest.mark.hardening(12)
 @pytest.mark.parametrize(
     "value",
     [
@@ -156,7 +152,6 @@ def test_json() -> None:
         load_json_or_yaml("a: b: c")
 
 
-@pytest.mark.hardening(12)
 @pytest.mark.parametrize("levels", [101, 400, _DEPTH])
 def test_json_that_is_nested_without_end(levels: int) -> None:
     for text in ("[" * levels + "]" * levels, '{"a":' * levels + "1" + "}" * levels):

@@ -92,7 +92,6 @@ _ENCODINGS: dict[str, tuple[Callable[[str], str], float]] = {
 }
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize("encoding", _ENCODINGS)
 def test_an_encoded_credential_is_recognised(encoding: str) -> None:
     encode, share = _ENCODINGS[encoding]
@@ -114,7 +113,6 @@ _HARDENING_7 = {
 }
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize("case", _HARDENING_7)
 def test_what_went_unrecognised_once(case: str) -> None:
     text = _HARDENING_7[case]
@@ -175,7 +173,6 @@ def _names(rng: random.Random) -> list[str]:
     ]
 
 
-@pytest.mark.hardening(7)
 def test_a_name_is_not_taken_for_a_credential() -> None:
     rng = random.Random(7)
     names = [name for _index in range(_MANY) for name in _names(rng)]
@@ -184,7 +181,6 @@ def test_a_name_is_not_taken_for_a_credential() -> None:
     assert len(taken) <= len(names) * 0.0002, taken[:10]
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize("length", [8, 12, 16, 24, 43])
 def test_random_letters_are_seldom_taken_for_a_credential(length: int) -> None:
     """Such as the ids of videos or chat channels, or a digest in base64."""

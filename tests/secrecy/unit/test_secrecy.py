@@ -52,7 +52,6 @@ def test_docker_configs_and_credentials(text: str) -> None:
     assert misplaced({"context": text}) == ["context"]
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.parametrize(
     "text",
     [
@@ -94,8 +93,6 @@ def test_empty_lines_are_gone_through_once() -> None:
     assert done.stdout == b"[]\n"
 
 
-@pytest.mark.hardening(8)
-@pytest.mark.hardening(7)
 def test_a_docker_config_that_ansible_split_at_its_commas() -> None:
     document = '{"auths":{"quay.io":{"email":"example@example.com","password":"Example-1"}}}'
     assert misplaced({"cluster_ids": document.split(",")}) == ["cluster_ids"]

@@ -229,7 +229,6 @@ def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
     assert TOKEN not in caplog.text
 
 
-@pytest.mark.hardening(16)
 @pytest.mark.parametrize("proxy", [None, "http://127.0.0.1:9", "http://api.example:{port}"])
 def test_a_kubeconfig_in_a_secret_leads_to_no_metadata_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str | None
@@ -255,7 +254,6 @@ def test_a_kubeconfig_in_a_secret_leads_to_no_metadata_service(
     asyncio.run(scenario())
 
 
-@pytest.mark.hardening(12)
 def test_a_kubeconfig_that_is_a_bomb_holds_up_nobody(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with one_cluster(tmp_path) as (fleet, _management, hosted):

@@ -13,7 +13,6 @@ from tests.stand_ins.secret_manager import lists
 from tests.support.secret_manager import PROJECT, Module, document, owned
 
 
-@pytest.mark.hardening(18)
 def test_a_token_that_comes_again_ends_the_list(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_LIST_PAGE", 1)
     # Each page is the first one again.

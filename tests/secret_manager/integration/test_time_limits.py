@@ -16,7 +16,6 @@ from tests.support.secret_manager import EVERY_TRANSPORT, Module
 pytestmark = pytest.mark.parametrize("module", EVERY_TRANSPORT, indirect=True)
 
 
-@pytest.mark.hardening(19)
 @pytest.mark.parametrize(
     "flow",
     some(["get secret", "list versions", "access to compare", "claim", "add", "verify", "delete"], "add"),

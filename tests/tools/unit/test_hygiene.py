@@ -47,7 +47,6 @@ def test_a_test_that_asserts_nothing_is_found(body: str) -> None:
     ]
 
 
-@pytest.mark.hardening(19)
 @pytest.mark.parametrize(
     ("line", "found"),
     [

@@ -64,7 +64,6 @@ def test_an_empty_list_that_is_normal_is_no_warning(
     assert said_of_empty(run(world, playbook, extra)) == []
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize("clusters", some([{}, {"a": CANARY}, CANARY, 5, False], {}))
 @pytest.mark.parametrize("playbook", some(_LISTS, "inspect"))
 def test_what_is_no_list_is_said_first(world: World, playbook: str, clusters: Any) -> None:
@@ -76,7 +75,6 @@ def test_what_is_no_list_is_said_first(world: World, playbook: str, clusters: An
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.exhaustive
 def test_what_is_no_list_of_a_role_is_said_first(world: World) -> None:
     """Ansible's own check does not run before it."""
@@ -89,7 +87,6 @@ def test_what_is_no_list_of_a_role_is_said_first(world: World) -> None:
     assert CANARY not in finished.output
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize(
     ("directory", "said"),
     some(

@@ -39,7 +39,6 @@ def _options(role: str, *, required: bool) -> list[str]:
 _OPTIONAL = [(role, name) for role in names.ROLES for name in _options(role, required=False)]
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(("role", "name"), _OPTIONAL)
 def test_a_module_is_given_the_roles_default(role: str, name: str) -> None:
     """Evaluate the arguments of every task that reads the variable, without a run."""
@@ -104,7 +103,6 @@ def _default(module: str, option: str) -> Any:
     return _described(module)[option].get("default")
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("role", "value"),
     some([(role, value) for role in names.ROLES for value in (None, "")], ("provision", "")),

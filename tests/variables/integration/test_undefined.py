@@ -129,7 +129,6 @@ def test_what_says_nothing_is_not_given() -> None:
     assert list(named(asked, raw, templar)) == ["no", "zero", "none", "text"]
 
 
-@pytest.mark.hardening(1)
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 @pytest.mark.exhaustive
 def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> None:
@@ -151,7 +150,6 @@ def test_what_comes_before_any_task_is_tried_alone() -> None:
     assert {name for playbook, name in _ALONE if playbook == "node"} >= names.own("node")
 
 
-@pytest.mark.hardening(1)
 @pytest.mark.parametrize(
     ("playbook", "name"),
     some(_ALONE, ("node", "node_hosts"), ("node", "node_serial"), ("provision", "clusters")),
@@ -165,7 +163,6 @@ def test_a_variable_with_something_undefined_in_it_ends_a_run(world: World, play
         assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(1)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -195,7 +192,6 @@ def test_an_empty_list_of_clusters_names_none(world: World) -> None:
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(1)
 @pytest.mark.exhaustive
 def test_what_another_host_leaves_undefined_is_an_error(world: World) -> None:
     """ansible-core 2.18 returns the text of the template in its place."""

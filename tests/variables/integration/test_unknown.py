@@ -28,7 +28,6 @@ OTHERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("playbook", "name", "meant"),
     some(
@@ -69,7 +68,6 @@ def test_an_unknown_extra_variable_is_refused(world: World, playbook: str, name:
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.exhaustive
 def test_a_secret_in_the_place_of_a_plays_own_list_of_names_is_not_shown(world: World) -> None:
     finished = world.run("job", {"job_variables": CANARY, "job_gcp": []})
@@ -78,7 +76,6 @@ def test_a_secret_in_the_place_of_a_plays_own_list_of_names_is_not_shown(world: 
     assert CANARY not in finished.output
 
 
-@pytest.mark.hardening(7)
 @pytest.mark.exhaustive
 def test_what_is_neither_true_nor_false_is_not_shown(world: World) -> None:
     finished = world.run("reconcile", {"adapter_all": CANARY})
@@ -88,7 +85,6 @@ def test_what_is_neither_true_nor_false_is_not_shown(world: World) -> None:
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(14)
 @pytest.mark.parametrize("wrong", [CANARY, [3, None], [[3]], {"a": 1}, True, 1.5, "3\n"])
 @pytest.mark.exhaustive
 def test_an_invalid_number_of_nodes_is_refused_by_name(world: World, wrong: Any) -> None:
@@ -98,7 +94,6 @@ def test_an_invalid_number_of_nodes_is_refused_by_name(world: World, wrong: Any)
     assert CANARY not in finished.output
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("playbook", "name"),
     some(
@@ -114,7 +109,6 @@ def test_a_misspelt_variable_of_an_inventory_is_refused(world: World, playbook: 
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize("form", some(["import_role", "include_role", "roles"], "include_role"))
 def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form: str) -> None:
     role = "hyperfleet.pull_secret.provision"
@@ -126,7 +120,6 @@ def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form:
     assert "provision_show: unknown variable; did you mean provision_show_table?" in finished.result["msg"]
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("playbook", "name", "value", "said"),
     some(
@@ -168,7 +161,6 @@ def test_a_wrong_value_is_found_before_the_first_write(
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 @pytest.mark.exhaustive
 def test_foreign_variables_are_not_refused(world: World, playbook: str) -> None:
@@ -187,7 +179,6 @@ def test_foreign_variables_are_not_refused(world: World, playbook: str) -> None:
     assert not world.nothing_was_reached()
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.exhaustive
 def test_a_misspelt_variable_of_an_imported_playbook_is_refused(world: World) -> None:
     name = "hyperfleet.pull_secret.provision"
@@ -234,7 +225,6 @@ def test_one_file_of_variables_serves_several_playbooks(
     assert not world.nothing_was_reached()
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     "name",
     ["cluster_id", "cluster_ids", "clusters", "clusters_dir", "events"],
@@ -248,7 +238,6 @@ def test_a_sweep_over_all_clusters_refuses_a_variable_that_names_some(world: Wor
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize("value", [False, "", None])
 @pytest.mark.exhaustive
 def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> None:
@@ -261,7 +250,6 @@ def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> Non
     assert not world.nothing_was_reached()
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("name", "value"),
     [("node_hosts", "node-1"), ("node_serial", 1), ("node_max_fail_percentage", 20)],

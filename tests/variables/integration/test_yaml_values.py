@@ -36,7 +36,6 @@ def _vaulted(text: str, *, damaged: bool = False) -> str:
     return "!vault |\n" + textwrap.indent("\n".join(lines), " " * 8) + "\n"
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize(
     ("playbook", "text", "said"),
     some(
@@ -80,7 +79,6 @@ def test_a_date_in_a_variable_is_refused_by_its_path(
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.parametrize(
     ("playbook", "name", "text"),
     some(
@@ -104,7 +102,6 @@ def test_a_vaulted_value_that_cannot_be_decrypted_is_refused(
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(4)
 @pytest.mark.exhaustive
 def test_a_vaulted_value_is_a_value(world: World) -> None:
     """ansible-core 2.18 does not convert it to a string."""

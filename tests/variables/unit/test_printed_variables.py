@@ -39,7 +39,6 @@ def _found(value: Any, loop: Any = None, **more: Any) -> list[str]:
     return printed_variables(task, {**_VARIABLES, **more}, lambda given: "canary" in str(given))
 
 
-@pytest.mark.hardening(9)
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [

@@ -31,7 +31,6 @@ def wrong(role: str, name: str, value: Any) -> list[str]:
     return list(wrong_options(options, f"{role}_", {name: value}.get))
 
 
-@pytest.mark.hardening(14)
 @pytest.mark.parametrize(("role", "name", "option"), _NUMBERS)
 def test_a_number_out_of_range_is_refused_by_the_variables_name(role: str, name: str, option: str) -> None:
     limit = LIMITS[option]
@@ -41,7 +40,6 @@ def test_a_number_out_of_range_is_refused_by_the_variables_name(role: str, name:
     assert wrong(role, name, limit.most) == []
 
 
-@pytest.mark.hardening(14)
 @pytest.mark.parametrize(("role", "name"), _RETRIED)
 @pytest.mark.parametrize("key", ["tries", "delay", "max_delay"])
 def test_a_key_of_retry_out_of_range_is_refused_with_its_path(role: str, name: str, key: str) -> None:

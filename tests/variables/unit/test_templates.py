@@ -17,7 +17,6 @@ class _Unsafe(str):
     __UNSAFE__ = True
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("value", "names"),
     [
@@ -32,7 +31,6 @@ def test_the_variables_that_templates_read(value: Any, names: list[str]) -> None
     assert list(used(value)) == names
 
 
-@pytest.mark.hardening(3)
 def test_only_what_reads_a_variable_refers_to_it() -> None:
     assert is_referred_to("one", {"other": {"{{ one }}": 1}})
     assert not is_referred_to("one", {"other": "{{ 'one' }}"})

@@ -32,7 +32,6 @@ def _is_right(world: World, versions: int, word: str) -> bool:
     return world.is_right()
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_rotation_and_the_way_back_are_a_version_each(world: World, way: str) -> None:
     for versions, word in enumerate(["a", "b", "a", "c", "b"], start=1):
@@ -41,7 +40,6 @@ def test_a_rotation_and_the_way_back_are_a_version_each(world: World, way: str) 
         assert _is_right(world, versions, word)
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_right_stays_as_it_is(world: World, way: str) -> None:
     assert world.put(way, "a").changed
@@ -90,7 +88,6 @@ def test_retention_of_a_secret_that_the_list_does_not_know_yet(world: World) -> 
     assert _is_right(world, 1, "a")
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("disabled", [False, True], ids=["enabled", "disabled"])
 def test_a_secret_that_was_just_stored_is_deleted(world: World, disabled: bool) -> None:
     assert world.put("playbook", "a").failure is None
@@ -129,7 +126,6 @@ def test_the_secret_is_deleted_and_made_anew(world: World, way: str, word: str) 
     assert _is_right(world, 1, word)
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("lost", ["UNAVAILABLE", "DEADLINE_EXCEEDED"])
 @pytest.mark.parametrize("way", some(WAYS))
 def test_an_add_whose_answer_was_lost_is_not_made_twice(world: World, way: str, lost: str) -> None:
@@ -139,7 +135,6 @@ def test_an_add_whose_answer_was_lost_is_not_made_twice(world: World, way: str, 
         assert _is_right(world, versions, word)
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("seed", some(range(10)))
 @pytest.mark.parametrize("there", some([True, False]), ids=["update", "first run"])
 @pytest.mark.parametrize("words", [("a", "a"), ("a", "b")], ids=["same", "different"])

@@ -76,7 +76,6 @@ def processes(world: World, ansible: Ansible, tmp_path: Path) -> Iterator[Proces
     made.program.pod.stop()
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("there", some([True, False]), ids=lambda there: "update" if there else "first run")
 @pytest.mark.parametrize(
     ("one", "other"),

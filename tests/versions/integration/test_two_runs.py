@@ -27,7 +27,6 @@ MIXES = list(itertools.combinations_with_replacement(WAYS, 2))
 READ, WRITE = "get", "write"
 
 
-@pytest.mark.hardening(6)
 @at_once_and_late(fast=False)
 @pytest.mark.parametrize(
     ("call", "there"),
@@ -57,7 +56,6 @@ def test_a_run_that_is_overtaken_leaves_the_newer_version(
     assert not world.put(other, "newer").changed
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize("there", [False, True], ids=["first run", "update"])
 @pytest.mark.parametrize("seed", some(range(50)))
 @pytest.mark.parametrize("ways", MIXES, ids="-".join)
@@ -79,7 +77,6 @@ def test_two_runs_at_once_end_with_the_newest_version(
     assert world.is_right()
 
 
-@pytest.mark.hardening(6)
 @at_once_and_late()
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_whose_version_was_retired_meanwhile_leaves_the_newer_one(

@@ -18,7 +18,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.store
 SECRET = "projects/p-1/secrets/s"
 
 
-@pytest.mark.hardening(6)
 @pytest.mark.parametrize(
     ("held", "wanted", "stays"),
     [

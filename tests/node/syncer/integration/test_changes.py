@@ -265,7 +265,6 @@ def test_a_status_that_cannot_be_written_stops_nothing(
     cluster.wait("in-sync", version)
 
 
-@pytest.mark.hardening(17)
 @pytest.mark.parametrize("what", ["configmaps", "leases"])
 def test_a_change_does_not_wait_for_a_silent_api_server(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch, what: str

@@ -6,13 +6,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
 from tests.node.syncer.unit.fleet import Fleet
 from tests.node.syncer.world import document
-
-pytestmark = pytest.mark.hardening(17)
 
 
 def secrets(*passwords: str, start: int = 1) -> list[SecretState]:

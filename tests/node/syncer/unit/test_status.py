@@ -110,7 +110,6 @@ def test_what_was_written_is_written_again_now_and_then(world: World) -> None:
         assert world.api.data == said
 
 
-@pytest.mark.hardening(17)
 def test_a_write_that_is_done_late_is_put_right(tmp_path: Path) -> None:
     """The server is silent. It gets a second and a newer write, and only then executes the first one."""
     held: dict[str, str] = {}
@@ -164,7 +163,6 @@ def test_a_write_that_is_done_late_is_put_right(tmp_path: Path) -> None:
         assert due - now >= 300
 
 
-@pytest.mark.hardening(17)
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 def test_what_a_server_failed_to_do_may_be_done_late(world: World, status: int) -> None:
     world.api.fails = [ApiError(status, "", "not in time")]

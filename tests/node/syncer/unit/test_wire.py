@@ -219,7 +219,6 @@ def test_a_token_is_not_sent_in_the_clear() -> None:
         PodApi("10.0.0.1", 80, tls=False, directory="/nowhere")
 
 
-@pytest.mark.hardening(17)
 def test_a_call_that_is_hurried_ends_and_is_not_made_again(tmp_path: Path) -> None:
     """The server would have had ten minutes."""
 
@@ -242,7 +241,6 @@ def test_a_call_that_is_hurried_ends_and_is_not_made_again(tmp_path: Path) -> No
         api.hurry()
 
 
-@pytest.mark.hardening(17)
 def test_a_call_that_is_not_hurried_waits_longer_than_a_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

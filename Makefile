@@ -170,8 +170,8 @@ sanity-core%: venv
 
 ##@ Quality
 
-.PHONY: lint ruff mypy layers yamllint shellcheck actionlint hygiene ansible-lint changelog docs importer sanity format messages words
-lint: ruff mypy layers yamllint shellcheck actionlint hygiene ansible-lint changelog docs importer sanity ## all checks below
+.PHONY: lint ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs importer sanity format messages words
+lint: ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs importer sanity ## all checks below
 
 ruff: lint-env ## Python style and formatting
 	$(PART) "ruff check" $(LINT)/ruff check .
@@ -188,6 +188,9 @@ mypy: venv ## types, strict
 layers: lint-env ## each layer imports only what stands below it
 	$(PART) layers env PYTHONPATH=.collections $(LINT)/lint-imports --config pyproject.toml --no-logo
 
+house: venv ## the limits of the house: lengths, private and public names, imports between tests, machine paths
+	$(PART) house $(MODULE) tests.tools.house
+
 yamllint: lint-env ## YAML files
 	$(PART) yamllint $(LINT)/yamllint --strict .
 
@@ -202,9 +205,6 @@ words: venv ## count the words and sentences of the README, the pages, the modul
 
 messages: venv ## list every error message of the collection, with its file and line, to be read against one another
 	@$(MODULE) tests.tools.messages
-
-hygiene: venv ## what has no business in the repository
-	$(PART) hygiene $(MODULE) tests.tools.hygiene
 
 ansible-lint: lint-env ## playbooks and roles, profile production
 	$(PART) ansible-lint $(MODULE) tests.tools.in_tree lint ansible-lint --offline --strict

@@ -170,7 +170,7 @@ sanity-core%: venv
 
 ##@ Quality
 
-.PHONY: lint ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs importer sanity format messages words
+.PHONY: lint ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs importer sanity format messages
 lint: ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs importer sanity ## all checks below
 
 ruff: lint-env ## Python style and formatting
@@ -199,9 +199,6 @@ shellcheck: lint-env ## shell scripts
 
 actionlint: lint-env ## the workflows of .github (builds actionlint once, with Go)
 	$(PART) actionlint $(MODULE) tests.tools.actionlint $(LINT)/shellcheck
-
-words: venv ## count the words and sentences of the README, the pages, the module documentation and the messages
-	@$(MODULE) tests.tools.words
 
 messages: venv ## list every error message of the collection, with its file and line, to be read against one another
 	@$(MODULE) tests.tools.messages

@@ -32,8 +32,6 @@ _MARKDOWN = re.compile(
 _DIRECTIVE = re.compile(r"(?P<indent> *)\.\. (?:code-block|sourcecode|code)::(?: +(?P<language>\S+))? *")
 _COMMENT = re.compile(rf" *\.\. {_MARKER} *", re.DOTALL)
 _OPTION = re.compile(r" *:[\w-]+:.*")
-# A paragraph's or a line's own `::` begins a block without a language.
-_LITERAL = re.compile(r"(?! *\.\. ).*::\s*")
 
 
 class Block(NamedTuple):
@@ -87,19 +85,6 @@ def of_rst(page: Path, text: str) -> Iterator[Block]:
         kind, marker = _marker(lines[:number])
         content = _content(lines[number + 1 :], len(found["indent"]))
         yield Block(page, number + 1, found["language"] or "", kind, marker, content)
-
-
-def literals(page: Path) -> list[int]:
-    """The numbers of the lines of an RST page that begin a block without a language."""
-    found = []
-    lines = page.read_text().splitlines()
-    inside = 0  # the line up to which a block goes
-    for number, line in enumerate(lines, 1):
-        if directive := _DIRECTIVE.fullmatch(line):
-            inside = number + len(_below(lines[number:], len(directive["indent"])))
-        elif number > inside and _LITERAL.fullmatch(line):
-            found.append(number)
-    return found
 
 
 def _marker(before: list[str]) -> tuple[str, str]:

@@ -86,9 +86,3 @@ def test_every_page_is_in_a_section_once() -> None:
     # The decisions have their own table of contents.
     flat = [name for name in named if not name.startswith("decisions/") or name == "decisions/index"]
     assert sorted(listed) == sorted(flat)
-
-
-@pytest.mark.parametrize("link", ["gone.md", "COPYING#part", "README.md#gone", "#gone"])
-def test_a_broken_link_is_found(link: str) -> None:
-    text = f"# Here\n\n[ok](#here), [ok](README.md#use), [ok](docs/), [ok](https://example.com), [no]({link} 'a')\n"
-    assert broken(Path("FILE.md"), text) == [link]

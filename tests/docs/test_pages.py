@@ -51,11 +51,6 @@ def test_every_block_is_one_that_a_test_checks(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", BLOCKS)
-def test_there_is_no_code_without_a_language(page: str) -> None:
-    assert blocks.literals(PAGES / f"{page}.rst") == []
-
-
-@pytest.mark.parametrize("page", BLOCKS)
 def test_data_can_be_read(page: str) -> None:
     for block in BLOCKS[page]:
         try:
@@ -137,19 +132,6 @@ def test_names_in_the_text_exist(page: str) -> None:
     text = (PAGES / f"{page}.rst").read_text()
     literals = "\n".join(_INLINE.findall(text))
     assert [*commands.unknown_names(text), *commands.unknown_targets(literals)] == []
-
-
-def test_what_needs_a_checkout_of_its_own_is_run_by_other_tests() -> None:
-    """Either the README's test or ``.ci/run`` runs these commands."""
-    readme = blocks.blocks(blocks.README)
-    known = {
-        line for block in readme if block.session in ("fresh", "install") for line in block.text.splitlines()
-    }
-    known |= set((ROOT / ".ci" / "run").read_text().splitlines())
-    for found in BLOCKS.values():
-        for block in found:
-            if block.session in ("fresh", "install"):
-                assert [line for line in block.text.splitlines() if line not in known] == [], block.where
 
 
 # The others take as long together as a fifth of the fast tests: `make exhaustive`.

@@ -173,33 +173,6 @@ def test_lists_come_in_pages_in_the_order_asked_for(world: World) -> None:
         assert call("GET", f"{url}?{query}")[0] == 400
 
 
-def test_clusters_and_calls_are_administered_over_http(world: World) -> None:
-    lab = world.lab.url
-    assert call("POST", f"{lab}/_lab/seed", [{"id": "cls-1"}]) == (200, ["cls-1"])
-    fault = world.lab.faults.add(method="GET", path=f"{PREFIX}/*", status=503, times=1)
-    first, second = (call("GET", f"{lab}{PREFIX}/cls-1?x=y")[0] for _again in range(2))
-    assert (first, second) == (503, 200)
-    assert fault.hits == 1
-    seen = {"method": "GET", "path": f"{PREFIX}/cls-1", "query": "x=y"}
-    status, calls = call("GET", f"{lab}/_lab/calls")
-    assert [one.pop("at") > 0 for one in calls] == [True, True]
-    assert (status, calls) == (200, [{**seen, "status": 503}, {**seen, "status": 200}])
-    assert call("GET", f"{lab}/_lab/reports") == (200, {"count": 0})
-    call("PUT", f"{lab}{PREFIX}/cls-1/statuses", {})
-    assert call("GET", f"{lab}/_lab/reports") == (200, {"count": 1})
-    assert call("DELETE", f"{lab}/_lab/calls")[0] == 200
-    assert call("GET", f"{lab}/_lab/calls") == (200, [])
-
-
-@pytest.mark.parametrize(
-    "rule", [{}, {"stauts": 500}, {"status": 200}, {"status": 500, "times": 0}, {"hits": 1}]
-)
-def test_a_fault_that_makes_no_sense_is_refused(world: World, rule: dict[str, Any]) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        world.lab.faults.add(**rule)
-    assert not world.lab.faults
-
-
 @pytest.mark.parametrize(
     "text", ["2026-11-21T07:53:19Z", "2026-11-21T07:53:19.5Z", "2026-11-21T07:53:19.000001Z"]
 )

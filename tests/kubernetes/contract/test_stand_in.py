@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What only the stand-in can do: inject faults, count calls, forget its history."""
+"""What only the stand-in can do: inject faults, forget its history."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import urllib3
 
-from tests.kubernetes.contract.support import Client, Place, names, secret
+from tests.kubernetes.contract.support import Client, Place, secret
 from tests.lab.session import STAND_IN, KubernetesEnv
 from tests.stand_ins.kubernetes import KubernetesLab
 
@@ -86,18 +86,6 @@ def test_a_delay_longer_than_the_clients_patience(lab: KubernetesLab, place: Pla
     assert urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=30).status == 200
 
 
-def test_calls_over_http(lab: KubernetesLab, admin: Client, place: Place) -> None:
-    place.made(secret("s"))
-    admin.get(place.at("t")).refused(404, "NotFound")
-    calls = route(lab, "GET", "calls")
-    assert [(c["verb"], c["path"], c["status"]) for c in calls] == [
-        ("create", place.secrets, 201),
-        ("get", place.at("t"), 404),
-    ]
-    assert route(lab, "DELETE", "calls") == []
-    assert len(lab.calls) == 0
-
-
 def test_the_log_of_calls_keeps_no_content(lab: KubernetesLab, place: Place) -> None:
     place.made(secret("s", stringData={"k": "example-password"}))
     calls = json.dumps(route(lab, "GET", "calls"))
@@ -111,10 +99,3 @@ def test_a_watch_from_a_forgotten_version_gets_410(lab: KubernetesLab, admin: Cl
     lab.store.compact()
     event = json.loads(admin.get(place.secrets, watch="true", resourceVersion=start, timeoutSeconds=1).text)
     assert (event["type"], event["object"]["code"], event["object"]["reason"]) == ("ERROR", 410, "Expired")
-
-
-def test_a_test_may_write_to_the_store_itself(lab: KubernetesLab, admin: Client) -> None:
-    with lab.store.lock:
-        lab.store.create_namespace("mine")
-    assert "mine" in names(admin.get("/api/v1/namespaces").ok())
-    assert lab.store.find("namespaces", "", "mine") is not None

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CHANGELOG.md names all plugins, roles and playbooks, and the first release has no bugfixes."""
+"""CHANGELOG.md names all plugins, roles and playbooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.tools import release_notes
 
@@ -62,15 +61,6 @@ def test_what_the_tree_has_is_listed_once(heading: str) -> None:
 )
 def test_event_sources_rulebooks_and_programs_are_named(name: str) -> None:
     assert f"<code>{name}</code>" in CHANGELOG
-
-
-def test_the_first_release_fixes_nothing() -> None:
-    """Bugs of unreleased code do not concern users."""
-    releases = yaml.safe_load((ROOT / "changelogs" / "changelog.yaml").read_text())["releases"]
-    version = yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
-    assert version in releases, HINT
-    first = min(releases, key=lambda name: [int(part) for part in name.split(".")])
-    assert set(releases[first]["changes"]) <= {"release_summary", "major_changes", "known_issues"}
 
 
 def test_an_entry_is_written_again_from_its_fragments() -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +22,10 @@ from typing import Any
 
 import aio_pika
 
-from tests.bench.lab import ROOT, connect
+from tests.bench.lab import connect, start_stand_in
 from tests.lab.control_plane.cluster import ControlPlane
 from tests.lab.rabbitmq import RabbitMQ, rabbitmq
-from tests.lab.supervisor import Supervisor, wait_for_file
+from tests.lab.supervisor import Supervisor
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.support.adapter_events.source import cloud_event
 
@@ -59,8 +58,8 @@ class AdapterLab:
     def __enter__(self) -> AdapterLab:
         with ExitStack() as stack:
             stack.callback(self._end)
-            self.hyperfleet = self._start("hyperfleet")["url"]
-            self.secret_manager = self._start("secret_manager")["grpc"]
+            self.hyperfleet = start_stand_in(self._supervisor, "hyperfleet")["url"]
+            self.secret_manager = start_stand_in(self._supervisor, "secret_manager")["grpc"]
             self.cluster = self._api_server(stack)
             self.kubeconfig = str(write_kubeconfig(self._directory / "kubeconfig", [self.cluster]))
             self.broker = stack.enter_context(rabbitmq())
@@ -77,7 +76,7 @@ class AdapterLab:
 
     def _api_server(self, stack: ExitStack) -> Cluster:
         if not self._real:
-            found = self._start("kubernetes")
+            found = start_stand_in(self._supervisor, "kubernetes")
             return Cluster("mgmt-1", found["url"], found["token"])
         plane = ControlPlane(self._directory / "control-plane")
         stack.callback(plane.down)
@@ -85,13 +84,6 @@ class AdapterLab:
         # It would create pods that no node runs.
         plane.supervisor.stop("kube-controller-manager")
         return Cluster("mgmt-1", state.url, state.token, state.ca)
-
-    def _start(self, name: str) -> dict[str, Any]:
-        ready = self._directory / f"{name}.json"
-        command = [sys.executable, "-m", f"tests.stand_ins.{name}", "--ready-file", str(ready)]
-        self._supervisor.start(name, command, env={"PYTHONPATH": str(ROOT)})
-        answer: dict[str, Any] = json.loads(wait_for_file(ready, self._supervisor, name))
-        return answer
 
     def _end(self) -> None:
         for name in self._supervisor.names():

@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.bench.figures import Goal, conclude
-from tests.bench.lab import ROOT, BenchLab
+from tests.bench.lab import ROOT, BenchLab, start_stand_in
 from tests.bench.measure import CommandFailed, measure
 from tests.lab.supervisor import LabError
 
@@ -43,7 +43,7 @@ class AdapterLab(BenchLab):
     def __enter__(self) -> AdapterLab:
         super().__enter__()
         try:
-            self.api = self._start("hyperfleet")["url"]
+            self.api = start_stand_in(self._supervisor, "hyperfleet")["url"]
         except BaseException:
             self.__exit__()
             raise

@@ -10,7 +10,6 @@ import http.client
 import json
 import os
 import ssl
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from tests.lab.control_plane.cluster import ControlPlane
 from tests.lab.supervisor import Supervisor, wait_for_file
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.process import stand_in_command
 
 ROOT = Path(__file__).resolve().parents[2]
 _THREADS = 8
@@ -39,13 +39,13 @@ class BenchLab:
 
     def __enter__(self) -> BenchLab:
         try:
-            secret_manager = self._start("secret_manager")
+            secret_manager = start_stand_in(self._supervisor, "secret_manager")
             self.grpc, self.rest = secret_manager["grpc"], secret_manager["rest"]
             if self._control_plane is not None:
                 state = self._control_plane.up()
                 self.cluster = Cluster("mgmt-1", state.url, state.token, state.ca)
             else:
-                kubernetes = self._start("kubernetes")
+                kubernetes = start_stand_in(self._supervisor, "kubernetes")
                 self.cluster = Cluster("mgmt-1", kubernetes["url"], kubernetes["token"])
             self.kubeconfig = str(write_kubeconfig(self._directory / "kubeconfig", [self.cluster]))
         except BaseException:
@@ -58,13 +58,6 @@ class BenchLab:
             self._supervisor.stop(name)
         if self._control_plane is not None:
             self._control_plane.down()
-
-    def _start(self, name: str) -> dict[str, Any]:
-        ready = self._directory / f"{name}.json"
-        command = [sys.executable, "-m", f"tests.stand_ins.{name}", "--ready-file", str(ready)]
-        self._supervisor.start(name, command, env={"PYTHONPATH": str(ROOT)})
-        answer: dict[str, Any] = json.loads(wait_for_file(ready, self._supervisor, name))
-        return answer
 
     def environment(self) -> dict[str, str]:
         """Return the environment with which ``ansible-playbook`` finds the services."""
@@ -123,6 +116,14 @@ def _cpu_of(record: Path) -> float:
         Path(f"/proc/{json.loads(record.read_text())['pid']}/stat").read_text().rpartition(")")[2].split()
     )
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def start_stand_in(supervisor: Supervisor, name: str) -> dict[str, Any]:
+    """Start a stand-in as a process, and return its addresses."""
+    ready = supervisor.directory / f"{name}.json"
+    supervisor.start(name, stand_in_command(ready, name), cwd=ROOT)
+    addresses: dict[str, Any] = json.loads(wait_for_file(ready, supervisor, name))
+    return addresses
 
 
 def connect(cluster: Cluster) -> http.client.HTTPConnection:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from tests.lab.control_plane.cluster import ControlPlane
 from tests.lab.control_plane.lease import keep
 from tests.lab.supervisor import LabError, Supervisor, locked, wait_for_file, write_private
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.process import stand_in_command
 
 ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = ROOT / ".lab"
@@ -130,14 +130,7 @@ class Lab:
     def _start(self, name: str) -> None:
         ready = self._ready_file(name)
         ready.unlink(missing_ok=True)
-        command = [
-            sys.executable,
-            "-m",
-            "tests.stand_ins",
-            *STAND_INS[name].split(),
-            "--ready-file",
-            str(ready),
-        ]
+        command = stand_in_command(ready, *STAND_INS[name].split())
         env = SECOND_CLUSTER if name == "kubernetes-2" else None
         self.supervisor.start(name, command, env=env, cwd=ROOT)
 

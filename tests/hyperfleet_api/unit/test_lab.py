@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.parse
@@ -24,6 +23,7 @@ from tests.hyperfleet_api.unit.support import World
 from tests.stand_ins.hyperfleet.problems import ApiError
 from tests.stand_ins.hyperfleet.search import compile_search
 from tests.stand_ins.hyperfleet.times import format_time, parse_time, system_clock
+from tests.stand_ins.process import stand_in_command
 
 ROOT = Path(__file__).resolve().parents[3]
 PREFIX = "/api/hyperfleet/v1/clusters"
@@ -189,7 +189,7 @@ def test_a_time_of_another_zone_is_moved() -> None:
 
 def test_as_a_process_it_says_where_it_is_and_logs_nothing(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
-    command = [sys.executable, "-m", "tests.stand_ins", "hyperfleet", "--ready-file", str(ready)]
+    command = stand_in_command(ready, "hyperfleet")
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
             end = time.monotonic() + 30

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -19,6 +18,7 @@ import grpc
 import pytest
 
 from tests.secret_manager.contract.support import AUTOMATIC, REAL_PROJECT, TRANSPORTS, lab_client
+from tests.stand_ins.process import stand_in_command
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.stand_ins.secret_manager.protos import SERVICE
 
@@ -39,7 +39,7 @@ def http(lab: SecretManagerLab, verb: str, path: str, body: bytes | None = None)
 
 def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
-    command = [sys.executable, "-m", "tests.stand_ins", "secret_manager", "--ready-file", str(ready)]
+    command = stand_in_command(ready, "secret_manager")
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         limit = time.monotonic() + 20

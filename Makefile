@@ -225,7 +225,7 @@ sanity: venv ## ansible-test sanity, with no ignores, without pylint
 
 ##@ Release and measure
 
-.PHONY: release-notes build install-test release-check publish github-release sign bench clean distclean
+.PHONY: release-notes build install-test release-check publish github-release sign bench bench-smoke clean distclean
 build: runtime ## build the collection's tarball into dist/ and check what is in it
 	$(PART) build $(MODULE) tests.tools.artifact
 
@@ -250,11 +250,23 @@ sign: venv ## sign the tarball in dist/ with your own key (TAG=, SIGNING_KEY=)
 
 # Each says which of its goals are not reached; what ends the target is an error, after all have run.
 BENCHES := tests.bench $(addprefix tests.bench.,hosted syncer job adapter_run adapter nodes)
+# Per bench, the options of its smallest size.
+SMALLEST.tests.bench := --clusters 1 --loop 1 --repeat 1
+SMALLEST.tests.bench.hosted := --merged 1 --idle 1 --nodes 1
+SMALLEST.tests.bench.syncer := --changes 1
+SMALLEST.tests.bench.job := --runs 1
+SMALLEST.tests.bench.adapter_run := --clusters 1
+SMALLEST.tests.bench.adapter := --clusters 1 --singles 1
+SMALLEST.tests.bench.nodes := --changes 1
 
 bench: venv go ## measure 1,000 and 10,000 clusters, beside the loop people write today; hosted clusters, the syncer, the job, the adapter (Java; as root), real nodes (as root)
+bench-smoke: venv go ## run each bench once at its smallest size (Java; as root)
+bench-smoke: bench_options = $(SMALLEST.$1) --results build/bench-smoke
+
+bench bench-smoke:
 	@$(MODULE) tests.tools.env bench > /dev/null
 	@export PATH="$$($(MODULE) tests.tools.go):$$PATH"; failed=; \
-	for bench in $(BENCHES); do $(MODULE) $$bench || failed="$$failed $$bench"; done; \
+	$(foreach bench,$(BENCHES),bash tests/tools/part.sh $(bench) $(MODULE) $(bench) $(call bench_options,$(bench)) || failed="$$failed $(bench)";) \
 	if [ -n "$$failed" ]; then echo "error: not measured:$$failed" >&2; exit 1; fi
 
 clean: ## remove what builds and tests leave (environments stay)

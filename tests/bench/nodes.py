@@ -157,8 +157,8 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
     options = parser.parse_args()
     if os.geteuid():
-        print("bench: nodes are skipped: real nodes need root")
-        return 0
+        print("bench: real nodes need root", file=sys.stderr)
+        return 1
     with tempfile.TemporaryDirectory(prefix="pull-secret-nodes-") as text:
         found = measure(options.changes, Path(text))
     goals = [

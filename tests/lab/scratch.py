@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.lab.supervisor import Supervisor, start_time
+from tests.lab.supervisor import Supervisor, listing, start_time
 
 __all__ = ["supervised", "sweep"]
 
@@ -41,13 +41,14 @@ def supervised(kind: str) -> Iterator[Path]:
 def sweep() -> list[str]:
     """End what killed processes left; the names of the directories."""
     found = []
-    for directory in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for directory in listing(Path(tempfile.gettempdir()), f"{_PREFIX}*"):
         try:
-            pid, _space, started = (directory / _OWNER).read_text().partition(" ")
-        except OSError:
-            # It is being made, or removed.
+            number, _space, started = (directory / _OWNER).read_text().partition(" ")
+            pid = int(number)
+        except (OSError, ValueError):
+            # Its process is creating or removing it.
             continue
-        if start_time(int(pid)) != started:
+        if start_time(pid) != started:
             _end(directory)
             found.append(directory.name)
     return found

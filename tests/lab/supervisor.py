@@ -13,17 +13,21 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
+import glob
 import json
 import os
+import random
 import shlex
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 T = TypeVar("T")
 
@@ -57,13 +61,34 @@ def is_running(pid: int) -> bool:
     return start_time(pid) is not None
 
 
+@functools.cache
+def _port_locks() -> IO[bytes]:
+    """The file with one lock (POSIX) per reserved port; a process loses its locks only when it ends."""
+    return (Path(tempfile.gettempdir()) / f"hyperfleet-test-ports-{os.getuid()}").open("ab")
+
+
+@functools.cache
+def _ports() -> Iterator[int]:
+    """Ports that the kernel gives to no connection and to no bind to port 0; each at most once a process."""
+    try:
+        low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    except OSError:
+        low, high = 49152, 65535
+    ports = [port for port in range(20000, 30000) if not low <= port <= high] or list(range(20000, 30000))
+    random.Random(os.urandom(8)).shuffle(ports)
+    return iter(ports)
+
+
 def free_ports(count: int) -> list[int]:
-    """Return ports that were free on loopback a moment ago."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for dummy in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+    """Return free ports of this machine; other processes that ask here do not get them until this one ends."""
+    ports: list[int] = []
+    while len(ports) < count:
+        port = next(_ports())
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            fcntl.lockf(_port_locks(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+            probe.bind(("", port))
+            ports.append(port)
+    return ports
 
 
 @contextlib.contextmanager
@@ -81,6 +106,14 @@ def locked(path: Path) -> Iterator[None]:
                 yield
                 return
         # The holder before removed the file: others wait for another one by now.
+
+
+def listing(directory: Path, pattern: str) -> list[Path]:
+    """Return the paths below a directory that match, sorted. Other processes may remove some at any time.
+
+    ``Path.glob`` raises an error if a directory vanishes while it is listed.
+    """
+    return sorted(directory / name for name in glob.glob(pattern, root_dir=directory))
 
 
 def write_private(path: Path, text: str | bytes) -> Path:
@@ -161,7 +194,7 @@ class Supervisor:
 
     def names(self) -> list[str]:
         """Return the names of all recorded processes, running or not."""
-        return sorted(path.stem for path in self.directory.glob("*.pid"))
+        return [path.stem for path in listing(self.directory, "*.pid")]
 
     def running(self, name: str) -> bool:
         return self._pid(name) is not None

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.lab.supervisor import listing
 from tests.tools.env import ROOT
 
 COLLECTION = "hyperfleet.pull_secret"
@@ -165,7 +166,7 @@ class Ansible:
 def family(pid: int) -> list[int]:
     """A process and all that descend from it: workers of Ansible have sessions of their own."""
     children: dict[int, list[int]] = defaultdict(list)
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    for path in listing(Path("/proc"), "[0-9]*/stat"):
         # It may have ended meanwhile.
         with suppress(OSError):
             parent = int(path.read_text().rpartition(")")[2].split()[1])

@@ -21,6 +21,7 @@ import aio_pika
 from tests.adapter.chaos.invariants import left_directories
 from tests.adapter.chaos.watching import Overlaps
 from tests.lab.rabbitmq import RabbitMQ
+from tests.lab.supervisor import listing
 from tests.support.adapter_events.sentinel import Sentinel
 from tests.support.adapter_events.source import cloud_event
 from tests.support.rulebook import prepare
@@ -175,7 +176,7 @@ class Real:
         """The processes that this rulebook or an earlier one started."""
         mark = f"HOME={self.home}".encode()
         found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        for path in listing(Path("/proc"), "[0-9]*/environ"):
             with contextlib.suppress(OSError):
                 if mark in path.read_bytes().split(b"\0"):
                     found.append(int(path.parent.name))

@@ -11,6 +11,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from tests.lab.supervisor import listing
+
 __all__ = ["Overlaps"]
 
 _LOOK = 0.02
@@ -53,7 +55,7 @@ class Overlaps:
     def _working(self) -> dict[Path, list[str]]:
         """The clusters of each run that holds its lock, by the run's directory."""
         directories = {}
-        for lock in self._base.glob("*/*/lock"):
+        for lock in listing(self._base, "*/*/lock"):
             with suppress(OSError, ValueError):
                 clusters = json.loads((lock.parent / "run.json").read_text())["clusters"]
                 directories[lock.stat().st_ino] = (lock.parent, clusters)

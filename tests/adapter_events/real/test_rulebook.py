@@ -17,7 +17,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.lab.supervisor import free_ports
+from tests.lab.supervisor import free_ports, listing
 from tests.support.adapter_events.source import cloud_event
 from tests.support.rulebook import Rulebook, prepare
 
@@ -175,7 +175,7 @@ def _kill_the_holder(run: str) -> None:
     """Kill the process that works in this directory; this test started it."""
     import os
 
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in listing(Path("/proc"), "[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             parts = path.read_bytes().split(b"\0")
             if run.encode() in parts and any(part.endswith(b"work.py") for part in parts):

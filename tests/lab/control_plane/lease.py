@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.lab.control_plane.build import build
 from tests.lab.control_plane.cluster import ControlPlane, State
-from tests.lab.supervisor import start_time
+from tests.lab.supervisor import listing, start_time
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def leased(plane: ControlPlane) -> Iterator[State]:
     finally:
         with plane.locked():
             lease.unlink(missing_ok=True)
-            if _marker(plane).exists() and not any(map(_is_live, _leases(plane).glob("*"))):
+            if _marker(plane).exists() and not any(map(_is_live, listing(_leases(plane), "*"))):
                 plane.remove()
 
 

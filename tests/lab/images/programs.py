@@ -113,6 +113,7 @@ def _build(program: _Program, context: Path, base: Path, target: Path, storage: 
 
 def _forget_old(program: _Program, cache: Path) -> None:
     """Every change of the program makes another image: only the last few are kept."""
-    found = sorted(cache.glob(f"{program.name}-*.tar"), key=lambda path: path.stat().st_mtime)
-    for path in found[: 1 - KEPT]:
-        path.unlink(missing_ok=True)
+    with env.lock(f"{program.name}-old"):  # the images of two checkouts may be built at the same time
+        images = sorted(cache.glob(f"{program.name}-*.tar"), key=lambda path: path.stat().st_mtime)
+        for path in images[: 1 - KEPT]:
+            path.unlink()

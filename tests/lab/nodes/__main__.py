@@ -19,7 +19,7 @@ from tests.lab.nodes import cluster, needs
 from tests.lab.nodes.inventory import write_inventory
 from tests.lab.nodes.lab import NodeLab, claim, end, labs_root, sweep
 from tests.lab.nodes.rootfs import rootfs
-from tests.lab.supervisor import LabError
+from tests.lab.supervisor import LabError, listing
 
 
 def up(count: int, kubelets: int, inventory: Path | None) -> None:
@@ -73,7 +73,7 @@ def down() -> None:
 
 
 def status() -> None:
-    for directory in sorted(labs_root().glob("*/")):
+    for directory in listing(labs_root(), "*/"):
         print(f"nodes: lab {directory.name} in {directory}")
 
 

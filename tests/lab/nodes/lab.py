@@ -21,7 +21,7 @@ from tests.lab.nodes import cgroups, needs, room
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.nodes.rootfs import rootfs
-from tests.lab.supervisor import LabError, Supervisor, locked, start_time
+from tests.lab.supervisor import LabError, Supervisor, listing, locked, start_time
 from tests.tools import env
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -77,7 +77,7 @@ class NodeLab:
     def remove(self) -> None:
         """End all and remove all, also after a crash, from what the number alone tells."""
         cgroups.kill(self.group)
-        for record in [*self.directory.glob("*.pid"), *self.directory.glob("*/*.pid")]:
+        for record in [*listing(self.directory, "*.pid"), *listing(self.directory, "*/*.pid")]:
             Supervisor(record.parent).stop(record.stem, 0)  # its data go too
         for node in self.nodes:
             node.leader = None
@@ -106,7 +106,7 @@ def sweep(*, kept: bool = False) -> list[int]:
     """End the labs whose owner is dead, with ``kept`` our checkout's without one; return their numbers."""
     ended = []
     with _lock():
-        for directory in sorted(labs_root().glob("*/")):
+        for directory in listing(labs_root(), "*/"):
             if directory.name.isdecimal() and _is_left(directory, kept):
                 NodeLab(int(directory.name)).remove()
                 ended.append(int(directory.name))
@@ -116,8 +116,9 @@ def sweep(*, kept: bool = False) -> list[int]:
 
 def end(lab: NodeLab) -> None:
     """End a lab; after the last one the host is as it was."""
-    lab.remove()
     with _lock():
+        # Without the lock another process could take the number while the directory is still being removed.
+        lab.remove()
         _settle()
 
 
@@ -137,7 +138,7 @@ def node_lab(count: int) -> Iterator[NodeLab]:
 
 
 def _settle() -> None:
-    if not any(labs_root().glob("*/")):
+    if not listing(labs_root(), "*/"):
         room.put_back(_limit())
         with contextlib.suppress(OSError):
             labs_root().rmdir()

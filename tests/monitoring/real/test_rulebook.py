@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import aiohttp
 import pytest
 
 from conftest import COLLECTIONS_PATH
+from tests.lab.supervisor import free_ports
 from tests.tools import env
 
 pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
@@ -59,13 +59,6 @@ RULEBOOK = [
 ]
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
 def command(directory: Path, port: int, form: str) -> list[str]:
     """The command line of ansible-rulebook. The rulebook is written as JSON, which is valid YAML."""
     (directory / "sources").mkdir()
@@ -93,7 +86,7 @@ def test_probes_are_answered_and_both_logs_are_whole(tmp_path: Path, form: str) 
     counted = 'pullsecret_adapter_events_received_total{kind="com.example.reconcile"} 1.0'
 
     async def scenario() -> str:
-        port = free_port()
+        (port,) = free_ports(1)
         output = tmp_path / "output"
         with output.open("w") as written:
             process = await asyncio.create_subprocess_exec(

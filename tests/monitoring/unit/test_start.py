@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.record
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.start import start_monitoring
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from tests.lab.supervisor import free_ports
 
 
 def configuration(port: int, *, form: str = "json", per_cluster: bool = False) -> SimpleNamespace:
@@ -27,13 +28,6 @@ def configuration(port: int, *, form: str = "json", per_cluster: bool = False) -
         metrics=SimpleNamespace(port=port, address="127.0.0.1", per_cluster=per_cluster),
         logging=SimpleNamespace(level="info", format=form),
     )
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
@@ -44,7 +38,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
     logger = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
     async def scenario() -> None:
-        port = free_port()
+        (port,) = free_ports(1)
         async with (
             aiohttp.ClientSession() as session,
             start_monitoring(configuration(port, per_cluster=True)) as recorder,

@@ -21,7 +21,7 @@ from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.lab import NodeLab
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
-from tests.lab.supervisor import LabError, start_time, wait_until
+from tests.lab.supervisor import LabError, listing, start_time, wait_until
 
 pytestmark = pytest.mark.real("nodes", "go")
 
@@ -143,7 +143,7 @@ def test_what_a_killed_process_left_is_ended() -> None:
     )
     assert process.stdout is not None
     lab = NodeLab(int(process.stdout.readline()))
-    records = [*lab.directory.glob("*.pid"), *lab.directory.glob("*/*.pid")]
+    records = [*listing(lab.directory, "*.pid"), *listing(lab.directory, "*/*.pid")]
     assert {"etcd", "kube-apiserver", "kube-scheduler", "registry", "nspawn"} <= {
         path.stem for path in records
     }

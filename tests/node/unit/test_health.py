@@ -49,9 +49,10 @@ def test_what_healthz_says(answer: Answering, problem: str) -> None:
 
 
 def test_a_port_without_a_server() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    assert "cannot be reached" in Healthz(f"http://127.0.0.1:{port}/healthz").problem(Clock())
+    with socket.socket() as bound:  # it does not listen, and no server can take its port
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        assert "cannot be reached" in Healthz(f"http://127.0.0.1:{port}/healthz").problem(Clock())
     assert Healthz("").problem(Clock()) == ""
 
 

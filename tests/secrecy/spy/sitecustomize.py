@@ -70,11 +70,11 @@ def _keep(path: str | None) -> None:
     """Copy a watched file, or every file under a watched directory."""
     if path is None or not _watched(path) or os.path.islink(path):
         return
-    if os.path.isdir(path):
-        for name in os.listdir(path):
-            _keep(os.path.join(path, name))
-        return
     try:
+        if os.path.isdir(path):
+            for name in os.listdir(path):
+                _keep(os.path.join(path, name))
+            return
         state = os.stat(path)
         if not 0 < state.st_size <= _LARGEST or not os.path.isfile(path):
             return

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -20,41 +19,28 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wir
     NoConnection,
     WireError,
 )
+from tests.stand_ins import tcp_server
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nRetry-After: 3\r\n\r\nok"
 
 
-class Server:
+class Server(tcp_server.Server):
     """Answers ``per_connection`` requests on each connection, then closes it without notice."""
 
     def __init__(self, per_connection: int) -> None:
         self.requests: list[str] = []
-        self.connections = 0
         self._per_connection = per_connection
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._serve, daemon=True).start()
+        super().__init__(self._answer)
 
-    def _serve(self) -> None:
-        while True:
-            try:
-                held = self._listener.accept()[0]
-            except OSError:
-                return
-            self.connections += 1
-            with held:
-                for dummy in range(self._per_connection):
-                    received = b""
-                    while b"\r\n\r\n" not in received:
-                        received += (part := held.recv(4096))
-                        if not part:
-                            break
-                    else:
-                        self.requests.append(received.split()[0].decode())
-                        held.sendall(ANSWER)
-
-    def close(self) -> None:
-        self._listener.close()
+    def _answer(self, connection: socket.socket) -> None:
+        for dummy in range(self._per_connection):
+            received = b""
+            while b"\r\n\r\n" not in received:
+                received += (part := connection.recv(4096))
+                if not part:
+                    return
+            self.requests.append(received.split()[0].decode())
+            connection.sendall(ANSWER)
 
 
 @pytest.fixture

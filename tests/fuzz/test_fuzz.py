@@ -24,6 +24,7 @@ import pytest
 from tests.fuzz.inputs import KINDS, ROOT, Input
 from tests.fuzz.surfaces import missing, surfaces
 from tests.fuzz.trying import Verdict, sandbox, tried
+from tests.lab.supervisor import is_running, wait_until
 from tests.support.secrecy.canary import Canary
 
 # A fixed random seed: a failure comes from a change of the code, not from other inputs.
@@ -124,12 +125,7 @@ def test_a_hang_is_found_and_ended_with_its_children(root: Path, wait: Callable[
 
     assert _verdict(root, run, seconds=3.0).kind == "hang"
     child = int(mark.read_text())
-    for _look in range(2000):
-        if not Path(f"/proc/{child}").exists() or "\nState:\tZ" in Path(f"/proc/{child}/status").read_text():
-            break
-        time.sleep(0.01)
-    else:
-        pytest.fail("the child of an input that hung still runs")
+    wait_until(lambda: not is_running(child), "the end of the child of an input that hung")
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "169.254.169.254"])

@@ -19,7 +19,7 @@ def mounts_below(directory: Path) -> list[Path]:
     return [Path(point) for point in reversed(points) if point.startswith(prefix)]
 
 
-def unmount(directory: Path, seconds: float = 10) -> None:
+def unmount(directory: Path, seconds: float = 60) -> None:
     """Unmount all that is mounted in a directory; LabError when something stays in use."""
 
     def is_free() -> bool:

@@ -146,7 +146,7 @@ def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 60, pa
     return answer
 
 
-def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 30) -> str:
+def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 60) -> str:
     """Return the text of a ready file; LabError when its process ends or the time is over."""
     supervisor.wait(path.exists, name, seconds=seconds)
     return path.read_text()
@@ -199,7 +199,7 @@ class Supervisor:
     def running(self, name: str) -> bool:
         return self._pid(name) is not None
 
-    def wait(self, probe: Callable[[], T], *names: str, until: str = "be ready", seconds: float = 30) -> T:
+    def wait(self, probe: Callable[[], T], *names: str, until: str = "be ready", seconds: float = 60) -> T:
         """Return the probe's first true answer; LabError when one of the processes ends or the time is over."""
 
         def checked() -> T:

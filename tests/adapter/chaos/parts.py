@@ -238,11 +238,11 @@ class Parts:
     def stop(self) -> list[str]:
         """Stop the source with SIGTERM, and return what it and its runs leave behind."""
         self._sources[-1].terminate()
-        self._sources[-1].join(10)
+        self._sources[-1].join(60)
         self._stop.set()
         self._thread.join()
         for run in self._alive():
-            run.join(10)
+            run.join(60)
         found = [f"source {one.pid} is left" for one in self._sources if one.is_alive()]
         return found + self.runs() + left_directories(self.runs_directory)
 

@@ -146,7 +146,7 @@ class Real:
         assert self._overlaps.seen, "no run was seen at work"
         return self._overlaps.found
 
-    def stop(self, seconds: float = 20.0) -> list[str]:
+    def stop(self, seconds: float = 60.0) -> list[str]:
         """Stop the rulebook with SIGTERM; return the processes, directories and messages it leaves behind."""
         process, self._process = self._process, None
         if process is None:

@@ -56,7 +56,7 @@ def children(pid: int) -> list[int]:
 def started(world: World, ansible: Ansible, run: Path, clusters: list[str], at_work: int) -> Running:
     """Start a run and keep it active with a slow API."""
     (run / "lock").touch()
-    world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=None)
+    world.kubernetes.faults.add(method="POST", path="*/jobs", delay=1.0, times=None)
     running = ansible.start_playbook(
         "hyperfleet.pull_secret.adapter",
         {

@@ -101,7 +101,7 @@ class StoryWorld(World):
 
     def metrics(self) -> dict[str, float]:
         """The adapter's metrics by name and labels."""
-        text = requests.get(f"http://127.0.0.1:{self.port}/metrics", timeout=30).text
+        text = requests.get(f"http://127.0.0.1:{self.port}/metrics", timeout=60).text
         lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
         return {name: float(value) for name, _space, value in lines}
 

@@ -143,7 +143,7 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
 async def refused(url: str) -> None:
     """Wait until the connection is refused."""
     with contextlib.suppress(aiohttp.ClientConnectionError):
-        async with asyncio.timeout(30), aiohttp.ClientSession() as session:
+        async with asyncio.timeout(60), aiohttp.ClientSession() as session:
             while True:
                 async with session.post(url, data=b"{}"):
                     await asyncio.sleep(0.05)
@@ -164,7 +164,7 @@ def test_a_terminated_rulebook_waits_for_the_run_and_leaves_nothing(
             await refused(url)
             assert running.process.poll() is None
             running.hold.unlink()
-            assert await asyncio.to_thread(running.process.wait, 30) == 0, running.text
+            assert await asyncio.to_thread(running.process.wait, 60) == 0, running.text
             assert [next(iter(line)) for line in running.lines] == ["begin", "end"]
         assert not list((tmp_path / "runs").iterdir())
 

@@ -141,7 +141,7 @@ def test_a_read_does_not_wait_for_other_places_imports(world: World, deadline: D
     thread.start()
     try:
         assert importing.wait(60)
-        assert source.read(reference("cls-1"), Deadline(5)) == TEXT.encode()
+        assert source.read(reference("cls-1"), Deadline(50)) == TEXT.encode()
     finally:
         done.set()
         thread.join()

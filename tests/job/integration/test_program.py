@@ -232,7 +232,7 @@ def test_after_a_signal_it_reports_stopped_and_begins_nothing_more(program: Prog
     running = program.start(REQUIRED)
     wait_until(lambda: fault.hits, "it asks Secret Manager")
     running.send_signal(signal.SIGTERM)
-    running.communicate(timeout=30)
+    running.communicate(timeout=60)
     assert running.returncode == 1
     told = json.loads(program.message.read_bytes())
     assert (told["result"], told["kind"], told["phase"]) == ("failure", "stopped", "k8s-secret")
@@ -248,11 +248,11 @@ def test_after_an_early_signal_it_reports_stopped_and_begins_nothing(program: Pr
 
 
 def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Program) -> None:
-    fault = program.store.faults.add(method="GetSecret", delay=60)
+    fault = program.store.faults.add(method="GetSecret", delay=600)
     running = program.start({**REQUIRED, "GCP_API_TIMEOUT": "5m"})
     wait_until(lambda: fault.hits, "it asks Secret Manager")
     running.send_signal(signal.SIGTERM)
-    running.communicate(timeout=25)
+    running.communicate(timeout=60)
     assert running.returncode == 1
     told = json.loads(program.message.read_bytes())
     assert (told["kind"], told["phase"]) == ("stopped", "gcp-secret-manager")

@@ -108,7 +108,7 @@ class Client:
             headers["Content-Type"] = content_type
             body = body if isinstance(body, str | bytes) else json.dumps(body)
         url = f"{self.configuration.host}{path}" + (f"?{urlencode(query)}" if query else "")
-        answer = self._pool.request(method, url, body=body, headers=headers, timeout=30)
+        answer = self._pool.request(method, url, body=body, headers=headers, timeout=60)
         return Answer(answer.status, answer.data)
 
     def get(self, path: str, **query: Any) -> Answer:

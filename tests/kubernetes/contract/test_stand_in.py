@@ -83,7 +83,7 @@ def test_a_delay_longer_than_the_clients_patience(lab: KubernetesLab, place: Pla
     with pytest.raises(urllib3.exceptions.HTTPError):
         urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=0.2, retries=False)
     # The server still answers other clients.
-    assert urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=30).status == 200
+    assert urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=60).status == 200
 
 
 def test_the_log_of_calls_keeps_no_content(lab: KubernetesLab, place: Place) -> None:

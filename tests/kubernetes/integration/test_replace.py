@@ -157,7 +157,7 @@ def test_a_replacement_is_checked_under_a_name_that_nothing_else_has(
     for name in (f"{NAME}-check", "pull-secret-check"):
         api.create(namespace, "secrets", {"metadata": {"name": name}})
     opaque(api, namespace)
-    assert run(**desired(namespace), timeout=2)["targets"][0]["actions"] == ["replaced"]
+    assert run(**desired(namespace))["targets"][0]["actions"] == ["replaced"]
 
 
 def test_a_replacement_of_the_longest_name(api: Api, namespace: str, run: Run) -> None:
@@ -306,7 +306,7 @@ def test_a_secret_that_waits_for_its_finalizers_is_named(
     api.merge(namespace, "secrets", NAME, {"metadata": {"finalizers": ["example.com/hold"]}})
     api.delete(namespace, "secrets", NAME)
     try:
-        result = run(**desired(namespace), timeout=1, check_mode=check_mode)
+        result = run(**desired(namespace), timeout=3, check_mode=check_mode)
         if check_mode:
             assert result["changed"] is True
         else:

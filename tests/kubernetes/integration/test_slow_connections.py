@@ -79,10 +79,10 @@ def test_an_exec_plugin_that_hangs_fails_its_own_targets_within_their_time(
     good = api.kubeconfig(tmp_path / "good")
     slow = exec_kubeconfig(tmp_path / "slow", api.url, f"read line < {gate}")
     # The plugin cannot end before the gate opens, which is after the run.
-    result = put(namespace, slow, good, timeout=2)
+    result = put(namespace, slow, good, timeout=5)
     assert failures(result) == {"cls-1-0": "timeout", "cls-1-1": "timeout"}
     assert (
-        f"the API server of kubeconfig {slow} was not ready within the limit of 2 s (does an exec plugin hang?)"
+        f"the API server of kubeconfig {slow} was not ready within the limit of 5 s (does an exec plugin hang?)"
         in result["msg"]
     )
     assert held(api.secret(namespace, "cls-2-1-pull-secret")) == ONE
@@ -96,7 +96,7 @@ def test_an_exec_plugin_that_hangs_when_its_token_expires(
     once = tmp_path / "once"
     script = f"mkdir {once} || read line < {gate}"
     slow = exec_kubeconfig(tmp_path / "slow", api.url, script, answer)
-    result = put(namespace, slow, api.kubeconfig(tmp_path / "good"), timeout=2)
+    result = put(namespace, slow, api.kubeconfig(tmp_path / "good"), timeout=5)
     assert failures(result) == {"cls-1-0": "timeout", "cls-1-1": "timeout"}
     assert f"no token for {api.url.removeprefix('http://')} in " in result["msg"]
     assert api.token not in json.dumps(result)

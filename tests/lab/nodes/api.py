@@ -76,14 +76,14 @@ class Api:
 
     def log(self, namespace: str, pod: str) -> str:
         """What a pod's container wrote; it comes from its kubelet."""
-        reply = self._session.get(f"{self.url}/api/v1/namespaces/{namespace}/pods/{pod}/log", timeout=30)
+        reply = self._session.get(f"{self.url}/api/v1/namespaces/{namespace}/pods/{pod}/log", timeout=60)
         if reply.status_code != 200:
             raise ApiError(reply.status_code, reply.text)
         return reply.text
 
     def _send(self, method: str, path: str, **options: Any) -> Object:
         headers: Mapping[str, str] = options.pop("headers", {})
-        reply = self._session.request(method, self.url + path, headers=headers, timeout=30, **options)
+        reply = self._session.request(method, self.url + path, headers=headers, timeout=60, **options)
         if reply.status_code >= 300:
             raise ApiError(reply.status_code, reply.text)
         answer: Object = reply.json()

@@ -52,7 +52,7 @@ def pids(name: str) -> set[int]:
     return {pid for pid in found if pid and is_running(pid)}
 
 
-def kill(name: str, seconds: float = 10) -> None:
+def kill(name: str, seconds: float = 60) -> None:
     """End all that runs in the group; LabError when something survives."""
 
     def is_empty() -> bool:
@@ -65,7 +65,7 @@ def kill(name: str, seconds: float = 10) -> None:
     wait_until(is_empty, f"the end of the processes of {name}", seconds, 0.01)
 
 
-def remove(name: str, seconds: float = 10) -> None:
+def remove(name: str, seconds: float = 60) -> None:
     """Remove the group and those below it; LabError when one is still in use."""
 
     def is_gone() -> bool:

@@ -34,7 +34,7 @@ class Registry:
         self._accounts = dict([_PUSHER])
         self._supervisor = Supervisor(directory)
 
-    def up(self, seconds: float = 20) -> None:
+    def up(self, seconds: float = 60) -> None:
         """Start it; LabError when it does not answer in time."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self._write_accounts()

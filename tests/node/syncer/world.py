@@ -204,7 +204,7 @@ def blocked(node: NodeUnderTest) -> threading.Event:
     go_on = threading.Event()
 
     def waits(_number: int) -> str:
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         return "done"
 
     node.kubelet.on_restart = waits

@@ -28,7 +28,7 @@ def test_results_are_in_the_targets_order() -> None:
     def work(number: int) -> int:
         # The first target finishes last.
         if number == 0:
-            assert last.wait(10)
+            assert last.wait(60)
             first.set()
         if number == 3:
             last.set()
@@ -49,7 +49,7 @@ def test_as_many_at_once_as_asked_for(concurrency: int, width: int) -> None:
         with lock:
             now += 1
             most = max(most, now)
-        barrier.wait(10)
+        barrier.wait(60)
         with lock:
             now -= 1
 
@@ -101,7 +101,7 @@ def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> N
     def work(target: int) -> str:
         if target == 0:
             os.kill(os.getpid(), number)
-            assert stop.wait(10)
+            assert stop.wait(60)
         return "done"
 
     try:
@@ -130,7 +130,7 @@ def test_a_signal_may_come_while_the_run_is_being_stopped() -> None:
             with stop._cond:  # type: ignore[attr-defined]
                 os.kill(os.getpid(), signal.SIGTERM)
                 os.kill(os.getpid(), signal.SIGTERM)
-            assert stop.wait(10)
+            assert stop.wait(60)
             signal.alarm(0)
         assert came == [signal.SIGTERM, signal.SIGTERM]
     finally:

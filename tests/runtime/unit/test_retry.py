@@ -209,7 +209,7 @@ def test_ending_the_run_ends_a_pause() -> None:
         raise Unavailable("not now")
 
     def end() -> None:
-        begun.wait(10)
+        begun.wait(60)
         retrier.stop.set()
 
     ender = threading.Thread(target=end)

@@ -41,7 +41,7 @@ class Taken:
         self.events.append(data["kubernetes_secret"])
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(self.events) < count:
                 await asyncio.sleep(0.01)
 

@@ -27,7 +27,7 @@ def together(
 
     def run(call: Callable[[Client, int], object]) -> list[str]:
         def one(number: int) -> str:
-            barrier.wait(timeout=10)
+            barrier.wait(timeout=60)
             try:
                 call(own[number], number)
             except GoogleAPICallError as error:

@@ -31,7 +31,7 @@ CANARY = "example-canary-password"
 def http(lab: SecretManagerLab, verb: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
     request = urllib.request.Request(lab.rest + path, data=body, method=verb)
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
@@ -42,7 +42,7 @@ def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) 
     command = stand_in_command(ready, "secret_manager")
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 60
         while not ready.exists():
             assert process.poll() is None
             assert time.monotonic() < limit
@@ -55,7 +55,7 @@ def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) 
             client.add_secret_version(parent=name, payload={"data": CANARY.encode()})
             assert next(iter(client.list_secrets(parent="projects/p-1"))).name == name
         process.send_signal(signal.SIGTERM)
-        output, dummy = process.communicate(timeout=10)
+        output, dummy = process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
@@ -120,7 +120,7 @@ def test_answers_are_the_documented_json(lab: SecretManagerLab) -> None:
 @pytest.mark.parametrize("method", ["GetIamPolicy", "RotateSecret", "NoSuchMethod"])
 def test_methods_that_are_not_served_are_unimplemented(lab: SecretManagerLab, method: str) -> None:
     with grpc.insecure_channel(lab.grpc) as channel, pytest.raises(grpc.RpcError) as caught:
-        channel.unary_unary(f"/{SERVICE}/{method}")(b"", timeout=10)
+        channel.unary_unary(f"/{SERVICE}/{method}")(b"", timeout=60)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 

@@ -49,7 +49,7 @@ def test_grpc_writes_nothing_into_what_a_command_says(secret_manager: SecretMana
         env={name: value for name, value in os.environ.items() if name != "GRPC_ENABLE_FORK_SUPPORT"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -38,7 +38,7 @@ def _together(module: Module, words: list[str], **arguments: Any) -> list[dict[s
     barrier = threading.Barrier(len(words))
 
     def one(word: str) -> dict[str, Any]:
-        barrier.wait(10)
+        barrier.wait(60)
         return module.put(word, **arguments)
 
     with ThreadPoolExecutor(len(words)) as pool:
@@ -46,7 +46,7 @@ def _together(module: Module, words: list[str], **arguments: Any) -> list[dict[s
 
 
 def _wait(condition: Callable[[], bool], process: BaseProcess | None = None) -> None:
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while not condition() and (process is None or process.is_alive()):
         assert time.monotonic() < limit
         time.sleep(0.002)
@@ -122,9 +122,11 @@ def test_the_claim_of_another_run_is_waited_for(module: Module) -> None:
     assert module.count("UpdateSecret") == 0
 
 
-def test_the_claim_of_a_run_that_was_killed_expires(module: Module) -> None:
-    _claimed(module, base=1, lifetime=1.2)
-    result = module.put("new", timeout=20)
+def test_the_claim_of_a_run_that_was_killed_expires(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    _claimed(module, base=1, lifetime=600)
+    looks = module.lab.faults.add("GetSecret")
+    monkeypatch.setattr(claim, "time", SimpleNamespace(time=lambda: time.time() + 601 * (looks.hits > 3)))
+    result = module.put("new")
     assert result["actions"] == ["version added"]
     # Reported once, however often it is read.
     assert [entry["operation"] for entry in result["operations"]] == [
@@ -136,22 +138,21 @@ def test_the_claim_of_a_run_that_was_killed_expires(module: Module) -> None:
 
 def test_a_claim_is_spent_once_its_version_is_there(module: Module) -> None:
     _claimed(module, base=0, lifetime=600)
-    assert module.put("new", timeout=5)["actions"] == ["version added"]
+    assert module.put("new")["actions"] == ["version added"]
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.2", "1.a.b.c", "one.a.5", "-2.a.5", f"{10**30}.a.5"])
 def test_other_text_is_not_a_claim(module: Module, text: str) -> None:
     module.lab.seed([owned("cls-1", document("old"), annotations={ANNOTATION: text})])
-    assert module.put("new", timeout=5)["actions"] == ["version added"]
+    assert module.put("new")["actions"] == ["version added"]
 
 
 def test_an_add_is_not_begun_that_could_outlive_its_claim(
     module: Module, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
     """Writing the first claim takes so long that too little time is left, so the run writes a longer one."""
-    monkeypatch.setattr(claim, "LIFETIME", 1.2)
-    monkeypatch.setattr(claim, "MARGIN", 0.2)
-    module.lab.faults.add("UpdateSecret" if there else "CreateSecret", delay=0.7, times=1)
+    first = module.lab.faults.add("UpdateSecret" if there else "CreateSecret", times=1)
+    monkeypatch.setattr(claim, "time", SimpleNamespace(time=lambda: time.time() + 7 * first.hits))
     result = module.put("new")
     assert not result.get("failed"), result.get("msg")
     assert module.count("UpdateSecret") == 1 + there
@@ -165,8 +166,8 @@ def test_an_add_is_given_up_before_its_claim_ends_and_its_late_version_is_found(
     """The service finishes the add after our time limit and before the claim ends; nobody adds another
     version.
     """
-    monkeypatch.setattr(claim, "LIFETIME", 2.5)
-    monkeypatch.setattr(claim, "MARGIN", 1.5)
+    monkeypatch.setattr(claim, "LIFETIME", 20.0)
+    monkeypatch.setattr(claim, "MARGIN", 19.0)
     module.lab.faults.add("AddSecretVersion", delay=1.4, times=1)
     # Without a time limit the call would last until the answer, and there would be no late version to find.
     looks = _together(module, ["new"] * 3, api_timeout=60)
@@ -198,7 +199,7 @@ def test_a_run_that_is_killed_at_its_add_is_waited_for_at_most_21_seconds(
     process = start(module.parameters(arguments), tmp_path / "answer")
     _wait(lambda: fault.hits > 0, process)
     process.kill()
-    process.join(30)
+    process.join(60)
 
     held = Claim.parse(module.secret().annotations[ANNOTATION])
     assert held is not None
@@ -272,7 +273,7 @@ def test_twenty_kills_lose_nothing_and_do_nothing_twice(
         if process.is_alive():
             process.kill()
             killed += 1
-        process.join(30)
+        process.join(60)
     assert killed >= 15
 
     process = start(parameters, tmp_path / "last", margin=0.0)

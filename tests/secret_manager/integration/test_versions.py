@@ -309,7 +309,7 @@ def test_a_version_that_is_disabled_while_it_is_read_is_enabled_again(module: Mo
     """Another run finds the mark and assumes that the run that wrote it was killed."""
     versions = [{"data": document("one"), "state": "DISABLED"}, {"data": document("two")}]
     module.lab.seed([owned("cls-1", versions=versions)])
-    fault = module.lab.faults.add("AccessSecretVersion", resource="*/versions/1", delay=0.5, times=1)
+    fault = module.lab.faults.add("AccessSecretVersion", resource="*/versions/1", delay=3.0, times=1)
     with ThreadPoolExecutor(1) as pool:
         restored = pool.submit(module.one, restore_version="1")
         while not fault.hits:
@@ -341,7 +341,7 @@ def test_wherever_a_restore_is_killed_the_next_run_is_right(
             while not fault.hits and process.is_alive():
                 time.sleep(0.002)
             process.kill()
-            process.join(30)
+            process.join(60)
             if not fault.hits:
                 break
             left_enabled += module.states()[0] == "ENABLED"

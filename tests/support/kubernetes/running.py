@@ -27,7 +27,7 @@ def run_task(
 ) -> dict[str, Any]:
     """The result that the module would end with."""
     # As JSON, as Ansible sends it: the validator fills in nested options in place.
-    given = json.loads(json.dumps({"retry": FAST_RETRY, "timeout": 20, **params}))
+    given = json.loads(json.dumps({"retry": FAST_RETRY, "timeout": 60, **params}))
     result: dict[str, Any] = task.run(validated(task.target_options, given), check_mode=check_mode, diff=diff)
     return result
 

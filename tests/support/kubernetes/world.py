@@ -124,7 +124,7 @@ class Api(Admin, FaultyServer):
         FaultyServer.__init__(self)
         self.viewer_token = env.viewer_token
         self.real = env.kind == REAL
-        self._pool = urllib3.PoolManager(maxsize=64, ssl_context=self._tls, retries=False, timeout=30)
+        self._pool = urllib3.PoolManager(maxsize=64, ssl_context=self._tls, retries=False, timeout=60)
 
     def before(self, verb: str, path: str, act: Callable[[], Any], times: int = 1) -> None:
         """Run ``act`` before a matching call reaches the server."""
@@ -158,7 +158,7 @@ class Api(Admin, FaultyServer):
 
     def wait_allowed(self, token: str, path: str) -> None:
         """RBAC changes reach the authorizer a moment after they were made."""
-        wait_until(lambda: self.request("GET", path, token=token)[0] != 403, f"GET {path} is allowed", 30)
+        wait_until(lambda: self.request("GET", path, token=token)[0] != 403, f"GET {path} is allowed")
 
     def kubeconfig(self, path: Path, token: str | None = None, context: str = "mgmt-1") -> Path:
         """A kubeconfig that leads through the proxy."""

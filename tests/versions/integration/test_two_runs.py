@@ -68,7 +68,7 @@ def test_two_runs_at_once_end_with_the_newest_version(
     barrier = threading.Barrier(2)
 
     def run(way: str, word: str) -> str | None:
-        barrier.wait(10)
+        barrier.wait(60)
         return world.put(way, word).failure
 
     with ThreadPoolExecutor(2) as pool:

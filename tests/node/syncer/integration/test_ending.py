@@ -7,38 +7,31 @@
 from __future__ import annotations
 
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
 
-# Seconds. What the syncer must not wait for takes minutes.
-PROMPT = 30
 
-
-def end(node: NodeUnderTest) -> float:
-    """Stop the syncer; return how many seconds it took."""
-    started = time.monotonic()
+def end(node: NodeUnderTest) -> None:
+    """Stop the syncer. ``stop`` waits a minute; what the syncer must not wait for takes ten or more."""
     assert node.stop() == 0
-    return time.monotonic() - started
 
 
 def ends_only_after(node: NodeUnderTest, go_on: threading.Event) -> None:
     """Stop the syncer; it must not end before ``go_on`` is set."""
-    ended: list[float] = []
-    ending = threading.Thread(target=lambda: ended.append(end(node)))
-    ending.start()
-    eventually(lambda: node.is_stopping, "it was asked to end")
-    assert ending.is_alive()
-    go_on.set()
-    ending.join(20)
-    assert ended
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(end, node)
+        eventually(lambda: node.is_stopping, "it was asked to end")
+        assert not ending.done()
+        go_on.set()
+        ending.result()
 
 
 def test_while_nothing_is_to_be_done(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))
-    assert end(node) < PROMPT
+    end(node)
 
 
 def test_while_it_waits_for_a_slot(new_node: NewNode, cluster: Cluster) -> None:
@@ -46,7 +39,7 @@ def test_while_it_waits_for_a_slot(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node().start()
     version = cluster.put(document())
     cluster.wait("pending", version)
-    assert end(node) < PROMPT
+    end(node)
     assert node.kubelet.restarts == 0
     cluster.hold("", seconds=1)
     node.start()
@@ -59,7 +52,7 @@ def test_while_kubelet_is_watched(new_node: NewNode, cluster: Cluster) -> None:
     version = cluster.put(document())
     eventually(lambda: node.kubelet.restarts, "kubelet is restarted")
     eventually(lambda: cluster.status().get("state") == "pending", "and being watched")
-    assert end(node) < PROMPT
+    end(node)
     assert cluster.holder() == "node-1", "kubelet's health is unknown, so no other node may restart"
     assert cluster.status()["state"] == "pending"
     node.environ["SYNCER_HEALTH_WINDOW"] = "1"
@@ -97,7 +90,7 @@ def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
         if number < 5:
             return "failed"
         rolling_back.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         return "done"
 
     node = new_node()
@@ -106,7 +99,7 @@ def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
     cluster.wait("in-sync", cluster.put(document("example-good")))
     before = node.path.read_bytes()
     bad = cluster.put(document("example-bad"))
-    assert rolling_back.wait(20)
+    assert rolling_back.wait(60)
     ends_only_after(node, go_on)
     assert node.path.read_bytes() == before
     assert node.kubelet.now.is_up
@@ -120,7 +113,7 @@ def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> 
     # Otherwise the test would wait for the call that releases the slot.
     eventually(lambda: node.is_at_rest, "nothing is under way any more")
     cluster.lab.faults.add(delay=600, times=None)
-    assert end(node) < PROMPT
+    end(node)
 
 
 def test_a_syncer_that_starts_where_all_is_well_does_nothing(new_node: NewNode, cluster: Cluster) -> None:

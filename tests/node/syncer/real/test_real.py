@@ -192,5 +192,5 @@ def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:
         assert "Forbidden" not in (tmp_path / "log").read_text()
     finally:
         syncer.loop.stop()
-        thread.join(20)
+        thread.join(60)
     assert not thread.is_alive()

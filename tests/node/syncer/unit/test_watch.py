@@ -25,7 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from tests.node.syncer.unit.scripted import Handler, Scripted, Talk
 
 NAME = "global-pull-secret"
-LIMIT = 10
+LIMIT = 60
 
 
 def thing(version: int, content: bytes | None = b"{}", name: str = NAME) -> dict[str, Any]:

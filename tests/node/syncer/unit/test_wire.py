@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -109,10 +110,10 @@ def test_a_server_that_drips_is_given_up() -> None:
 
 
 def test_a_port_without_a_server() -> None:
-    with Scripted(drips) as server:
-        pass
-    with pytest.raises(WireError, match=r"cannot connect to 127\.0\.0\.1"):
-        HttpConnection("127.0.0.1", server.port, timeout=5).request("GET", "/", {})
+    with socket.socket() as bound:  # it does not listen, and no server can take its port
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(WireError, match=r"cannot connect to 127\.0\.0\.1"):
+            HttpConnection("127.0.0.1", bound.getsockname()[1], timeout=5).request("GET", "/", {})
 
 
 def test_calls_share_a_connection_and_carry_the_token_as_it_is_now(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_signal_may_come_while_the_run_is_being_stopped() -> None:
     alarm = signal.signal(signal.SIGALRM, late)
     try:
         with stop_on_signals(stop) as came:
-            signal.alarm(10)
+            signal.alarm(60)
             # ``set`` and ``wait`` hold this lock for a moment.
             with stop._cond:  # type: ignore[attr-defined]
                 os.kill(os.getpid(), signal.SIGTERM)

@@ -57,7 +57,7 @@ def test_calls_are_counted_by_operation_and_code() -> None:
         ("get_secret", "503", 1),
         ("get_secret", "none", 1),
     ]
-    assert all(0 <= entry["seconds"] < 1 for entry in found)
+    assert all(entry["seconds"] >= 0 for entry in found)
     assert [entry["status_code"] for entry in calls.of(Calls.KUBERNETES)] == ["201"]
 
 

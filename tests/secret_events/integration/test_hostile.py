@@ -231,7 +231,6 @@ def test_endless_events_leave_time_for_others_and_are_made_into_few(tmp_path: Pa
                 await source.until(lambda it, version=version: ("good", version) in names(it))
             # Each of five waits for the batch delay of 0.05 s, and each batch has one event.
             took = time.monotonic() - begun
-            assert took < 60
             assert len(source.events) - seen <= 2 + 2 * took / 0.05
         assert memory() - before < 64 * 1024
 
@@ -248,11 +247,12 @@ def test_a_hundred_changes_a_second_are_few_events_and_the_last_one_counts(tmp_p
             one = entry("cls-1", server.url, token_file(tmp_path))
             async with running([one], batch={"delay": 1}) as source:
                 await until(lambda: server.watches == 1)
+                begun = time.monotonic()
                 for _number in range(200):
                     version = str(server.change(*NAME))
                     await asyncio.sleep(0.01)  # a limited rate of events
                 await source.until(lambda it: it.changes[-1:] == [("cls-1", "MODIFIED", version)])
-                assert len(source.changes) <= 6
+                assert len(source.changes) <= 4 + time.monotonic() - begun
 
     asyncio.run(scenario())
 
@@ -265,8 +265,11 @@ def test_many_that_never_answer_hold_up_nobody(
     monkeypatch.setattr(api_module, "_BEGUN", 3)
     monkeypatch.setattr(api_module, "_CALL", 3)
 
+    attempts: list[str] = []
+
     async def never(asked: str, writer: asyncio.StreamWriter) -> None:
         if asked == verb:
+            attempts.append(asked)
             await asyncio.Event().wait()
         begin(writer)
         writer.write(table())
@@ -280,9 +283,8 @@ def test_many_that_never_answer_hold_up_nobody(
                 await until(lambda: good.watches == 1)
                 good.drop()
                 await until(lambda: good.watches == 0)
-                begun = time.monotonic()
+                begun = len(attempts)
                 await until(lambda: good.watches == 1)
-                # One after another, the other clusters' attempts would take 30 s a round.
-                assert time.monotonic() - begun < 20
+                assert len(attempts) - begun < 40, "it must not wait for a round of all others' attempts"
 
     asyncio.run(scenario())

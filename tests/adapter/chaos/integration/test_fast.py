@@ -49,10 +49,10 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
         story.go_on(5, faults=False, pause=0.12)
         story.calm()
         assert parts.broken() == [], str(story)
-        until_right(story, lambda: unheard(world, story) + parts.left(), 40)
+        until_right(story, lambda: unheard(world, story) + parts.left(), 180)
         # No more events: only requeued clusters bring each change to its end.
         story.last()
-        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 40)
+        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 180)
         assert parts.stop() + parts.broken() == [], str(story)
         assert kubelet.running() == []
 
@@ -65,8 +65,8 @@ def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Pa
         story.go_on(5, faults=True, pause=0.12)
         story.calm()
         assert parts.broken() == [], str(story)
-        until_right(story, parts.left, 40)
+        until_right(story, parts.left, 180)
         story.last()
-        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 40)
+        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 180)
         assert parts.stop() + parts.broken() == [], str(story)
         assert kubelet.running() == []

@@ -19,40 +19,44 @@ from tests.lab.supervisor import wait_until
 
 # Seconds for each of three requests. A run then takes longer than the start timeout of 2 s.
 _DELAY = 1.5
+# Seconds for a request of a run that must still be active when the next rulebook has started.
+_LONG_DELAY = 8.0
 
 
 @pytest.fixture
 def parts(world: ChaosWorld, tmp_path: Path) -> Iterator[Parts]:
-    with Kubelet(world, tmp_path), Parts(tmp_path, world.config(), SEED) as found:
+    config = world.config(hyperfleetAPI={"url": world.hyperfleet.url, "timeout": "60s"})
+    with Kubelet(world, tmp_path), Parts(tmp_path, config, SEED) as found:
         yield found
 
 
 def test_a_killed_rulebooks_run_is_waited_for_by_the_next_rulebook(world: ChaosWorld, parts: Parts) -> None:
     cluster = world.cluster()
-    world.hyperfleet.faults.add(delay=_DELAY)
+    world.hyperfleet.faults.add(delay=_LONG_DELAY)
     parts.publish([cluster])
     wait_until(lambda: parts.begun() == 1, "the first run")
     parts.kill_source()
     # The broker redelivers the first event.
     parts.publish([cluster])
     assert parts.ended() == 0, "the run of the killed rulebook is still active"
+    world.hyperfleet.faults.clear()
     wait_until(lambda: parts.begun() == 2, "the next rulebook's run")
     assert parts.broken() == []
     assert parts.ended() >= 1
-    world.hyperfleet.faults.clear()
     wait_until(lambda: not parts.left(), "the end of the events")
 
 
 def test_other_clusters_do_not_wait_for_it(world: ChaosWorld, parts: Parts) -> None:
     """Only the clusters of the killed rulebook's run wait for that run."""
     held, other = world.cluster(), world.cluster()
-    world.hyperfleet.faults.add(path=f"*/{held}*", delay=_DELAY)
+    world.hyperfleet.faults.add(path=f"*/{held}*", delay=_LONG_DELAY)
     parts.publish([held])
     wait_until(lambda: parts.begun() == 1, "the first run")
     parts.kill_source()
     parts.publish([held, other])
     wait_until(lambda: parts.begun() == 2, "the next rulebook's run")
     assert parts.ended() == 0, "the run of the killed rulebook is still active"
+    world.hyperfleet.faults.clear()
     wait_until(lambda: parts.begun() == 3, "the run after it")
     assert parts.broken() == []
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conftest import COLLECTIONS_PATH
+from tests.lab.supervisor import start_time
 from tests.support.processes import family
 from tests.tools import env
 
@@ -119,11 +120,13 @@ def prepare(
 @contextlib.contextmanager
 def ended_with(pid: int) -> Iterator[None]:
     """Kill what the process has begun, if it is there when the block has ended the process."""
-    begun = family(pid)[1:]
+    children = [(child, start_time(child)) for child in family(pid)[1:]]
     yield
-    for one in begun:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(one, signal.SIGKILL)
+    for child, started in children:
+        # Another process may have got the number of a child that has ended.
+        if started is not None and start_time(child) == started:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -203,5 +203,5 @@ def test_as_a_process_it_says_where_it_is_and_logs_nothing(tmp_path: Path) -> No
             assert call("POST", f"{said['url']}/_lab/seed", "example-password")[0] == 400
         finally:
             os.kill(process.pid, signal.SIGTERM)
-        output, _none = process.communicate(timeout=30)
+        output, _none = process.communicate(timeout=60)
     assert (process.returncode, output) == (0, b"")

@@ -31,7 +31,7 @@ _ANSWER = (
     b"X-Padding: " + b"x" * 100 + b"\r\n\r\n{}"
 )
 # Every byte comes in time, but all of them take too long. Without the limit a call would get its answer.
-_LIMIT, _PACE = 0.5, 0.05
+_LIMIT, _PACE = 1.0, 0.05
 
 
 class Dripping(socketserver.ThreadingTCPServer):

@@ -204,7 +204,7 @@ def test_a_run_that_is_killed_at_its_add_is_waited_for_at_most_21_seconds(
     held = Claim.parse(module.secret().annotations[ANNOTATION])
     assert held is not None
     assert 0 < held.remaining() <= 21
-    blocked = module.put("new", timeout=1)
+    blocked = module.put("new", timeout=3)
     assert blocked["kind"] == "timeout"
     (note,) = [entry for entry in blocked["operations"] if entry["operation"] == "wait-for-claim"]
     assert "another run's claim" in note["message"]

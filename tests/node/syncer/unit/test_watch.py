@@ -45,7 +45,7 @@ class Watched:
         self.troubles: queue.Queue[str] = queue.Queue()
         self.server = server
         self._watch = SecretWatch(
-            server.api(directory, timeout=2),
+            server.api(directory, timeout=60),
             "kube-system",
             NAME,
             self.delivered.put,

@@ -51,7 +51,8 @@ def check_each_once(world: World, clusters: list[dict[str, Any]]) -> None:
 def test_killed_in_the_middle_and_run_again(world: World) -> None:
     clusters = [world.cluster() for _number in range(MANY)]
     variables = {"clusters": clusters, "provision_concurrency": 4, "provision_api_timeout": 5}
-    world.manager.faults.add("AddSecretVersion", delay=0.05)
+    # After a third no call is answered before the run is killed.
+    world.manager.faults.add("AddSecretVersion", skip=MANY // 3, delay=600, phase="after")
     running = world.start(variables)
     until(lambda: sum(map(world.versions, clusters)) >= MANY // 3, "a third of the versions")
     members = kill_all(running.process.pid)
@@ -63,7 +64,7 @@ def test_killed_in_the_middle_and_run_again(world: World) -> None:
 
     # The second run is killed in its second half.
     world.manager.faults.clear()
-    world.api.faults.add(verb="create", delay=0.05, times=None)
+    world.api.faults.add(verb="create", skip=MANY // 3, delay=600, times=None)
     running = world.start(variables)
     until(lambda: world.api.calls.count("create") >= MANY // 3, "a third of the Secrets")
     kill_all(running.process.pid)
@@ -110,7 +111,7 @@ ANOTHER_PYTHON = {"ansible_python_interpreter": str(Path(sys.executable).with_na
 def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: World) -> None:
     clusters = [world.cluster() for _number in range(30)]
     variables = {"clusters": clusters, "provision_concurrency": 2}
-    world.manager.faults.add("AddSecretVersion", delay=0.1)
+    world.manager.faults.add("AddSecretVersion", skip=4, delay=1.0)
     running = world.start({**variables, **ANOTHER_PYTHON})
     until(lambda: sum(map(world.versions, clusters)) >= 4, "some versions")
     members = family(running.process.pid)

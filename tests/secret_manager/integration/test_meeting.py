@@ -228,7 +228,7 @@ _BATCH: dict[str, Any] = {
 
 
 def test_a_terminated_batch_finishes_what_is_begun_and_tells_the_rest(module: Module, tmp_path: Path) -> None:
-    module.lab.faults.add("AddSecretVersion", delay=0.05)
+    module.lab.faults.add("AddSecretVersion", skip=3, delay=2.0)
     process = start(module.parameters(_BATCH), tmp_path / "answer")
     _wait(lambda: module.count("AddSecretVersion") >= 3, process)
     assert process.pid is not None

@@ -9,6 +9,8 @@ SHELL := /usr/bin/env bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# Each process of Ansible, and each process of pytest, would compile what it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 
 ifndef PYTHON
 PYTHON := $(shell sh tests/tools/find-python.sh)
@@ -26,25 +28,28 @@ PYTEST_ARGS ?=
 # Of `make fuzz`: without a seed it takes a random one, and prints it.
 SEED ?=
 INPUTS ?= 10000
-# Every test is in one of these: the marker `exhaustive` is for what tries the same in every other way, `alone` for
-# the real parts that share neither control plane nor nodes with the others.
-FAST := not real and not exhaustive
-EXHAUSTIVE := exhaustive and not real
-REAL := real and not alone
-REAL_ALONE := real and alone
+# Every test is in one of these. The marker `nightly` takes a test out of the gate; `alone` is for the real parts that
+# share neither control plane nor nodes with the others.
+FAST := not real and not nightly
+REAL := real and not nightly and not alone
+REAL_ALONE := real and not nightly and alone
+NIGHTLY := nightly and not real
+NIGHTLY_REAL := nightly and real
 # A feature has a folder of each kind of tests; a large one has parts with such folders.
 parts = $(wildcard tests/*/$1 tests/*/*/$1)
-PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
+# A test that hangs ends its worker, which says where, and fails alone. The real parts run in one process.
+HANG := -o faulthandler_timeout=420 -o faulthandler_exit_on_timeout=true
 
 # `make lab-up LAB=real` puts the real control plane in the place of the Kubernetes stand-in.
 LAB ?=
 # `make nodes-up KUBELET=3` gives the nodes kubelets, control planes and a registry.
 KUBELET ?=
 
-# What runs before each part; `make test` has the checks give way to the tests beside them, and `make test-real`
-# all else to the real parts, whose timing matters.
+# `make test` lowers the priority of the checks, `make test-real` that of all parts except the real ones.
 NICE ?=
-PART = @$(NICE) bash tests/tools/part.sh
+PART = @$(NICE) $(MODULE) tests.tools.part
+TESTS = $(PART) --tests
+WITH_GO = PATH="$$($(MODULE) tests.tools.go):$$PATH"
 MODULE = $(BIN)/python -m
 
 .PHONY: help
@@ -103,62 +108,74 @@ MATRIX := $(addprefix tests/,provision/integration dockerconfig/integration job/
 	tests/docs/examples tests/fuzz \
 	$(addprefix tests/secrecy/test_,vault.py adapter.py ansible_prints.py callbacks.py plugins.py quiet_module.py)
 
-.PHONY: test fast exhaustive fuzz unit contract integration
-test: venv lint-env ## lint, the fast tests, and the built tarball installed and used
-	@$(MAKE) -j2 NICE="nice -n 10" fast lint install-test
+.PHONY: test fast fuzz unit contract integration
+test: venv ## lint, the fast tests, and the built tarball installed and used (needs neither root nor Go)
+	@$(MAKE) -k -j2 NICE="nice -n 10" fast lint install-test
 
 fast: override NICE :=
-fast: venv ## the tests that need neither root nor Go, but for those that try the same in every other way
-	$(PART) "tests" $(PYTEST) -n $(FAST_WORKERS) -m "$(FAST)" tests
-
-exhaustive: venv ## those: every step, every boundary, many examples (`make matrix` runs the ones that start Ansible)
-	$(PART) "exhaustive tests" $(PYTEST) -n $(FAST_WORKERS) -m "$(EXHAUSTIVE)" $(addprefix --ignore=,$(MATRIX)) tests
+fast: venv ## the fast tests
+	$(TESTS) "fast tests" $(HANG) -n $(FAST_WORKERS) -m "$(FAST)" $(PYTEST_ARGS) tests
 
 fuzz: venv ## wrong options for everything that takes options, on both ends of the ansible-core range (SEED=, INPUTS=)
 	@$(MODULE) tests.fuzz --core 2.18 --core 2.21 --inputs $(INPUTS) $(if $(SEED),--seed $(SEED))
 
 unit: venv ## the unit tests
-	$(PART) unit $(PYTEST) -n $(WORKERS) -m "$(FAST)" $(call parts,unit)
+	$(TESTS) unit -n $(WORKERS) -m "$(FAST)" $(PYTEST_ARGS) $(call parts,unit)
 
 contract: venv ## the stand-ins held to their contracts
-	$(PART) contract $(PYTEST) -n $(WORKERS) -m "$(FAST)" $(call parts,contract)
+	$(TESTS) contract -n $(WORKERS) -m "$(FAST)" $(PYTEST_ARGS) $(call parts,contract)
 
 integration: venv ## the workflows against the stand-ins
-	$(PART) integration $(PYTEST) -n $(WORKERS) -m "$(FAST)" $(call parts,integration)
+	$(TESTS) integration -n $(WORKERS) -m "$(FAST)" $(PYTEST_ARGS) $(call parts,integration)
 
 .PHONY: cost
 cost: venv ## run the fast tests and print what each folder of them costs
 	@$(MODULE) tests.tools.cost -n $(FAST_WORKERS) -q -m "$(FAST)" $(PYTEST_ARGS) tests
 
-.PHONY: test-real real real-alone beside-real go nodes-build matrix sanity-matrix sanity-python3.9
-test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range, the exhaustive ones
-	@$(MAKE) -j2 NICE="nice -n 19" real beside-real
+.PHONY: test-real real beside-real real-alone cores go nodes-build
+test-real: venv ## each real part and each workflow once, end to end, and both ends of the ansible-core range
+	@$(MAKE) -k -j2 NICE="nice -n 19" real beside-real
 
 # One after the other, so that the real parts have one neighbour; a sub-make, since -j2 is for those two.
 beside-real:
-	@failed=0; for part in real-alone sanity-matrix exhaustive matrix; do $(MAKE) $$part || failed=1; done; exit $$failed
+	@$(MAKE) -k -j1 real-alone cores
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null
 
 nodes-build: venv go
-	$(PART) "nodes' parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.lab.nodes build
+	$(PART) --limit 1800 "nodes' parts" env $(WITH_GO) $(MODULE) tests.lab.nodes build
 
 real: override NICE :=
 real: venv go nodes-build ## the tests of real parts (needs root for some; Go is installed if it is missing)
-	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m "$(REAL)" tests
+	@export $(WITH_GO); $(MODULE) tests.tools.part --limit 1500 --tests "real parts" -n $(REAL_WORKERS) -m "$(REAL)" $(PYTEST_ARGS) tests
 
-# It waits more than it works, and for nothing that the other real parts use.
+# It mostly waits, and shares nothing with the other real parts.
 real-alone: override NICE :=
-real-alone: venv ## those that need neither control plane nor nodes: brokers, rulebooks, Prometheus, the long chaos (needs root and Java)
-	$(PART) "real parts, alone" $(PYTEST) -n $(REAL_WORKERS) -m "$(REAL_ALONE)" tests
+real-alone: venv ## those that need neither control plane nor nodes: brokers, rulebooks, Prometheus (needs root and Java)
+	$(TESTS) "real parts, alone" -n $(REAL_WORKERS) -m "$(REAL_ALONE)" $(PYTEST_ARGS) tests
 
-.PHONY: molecule
-molecule: venv ## the molecule scenario of the role node on three real nodes (needs root)
-	$(PART) molecule $(MODULE) tests.tools.molecule
+cores: cores-2.18 cores-2.21 ## what differs between ansible-cores, on the oldest and the newest one
 
-matrix: venv ## the tests that start Ansible, on the oldest and the newest ansible-core
-	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "not real" $(MATRIX)
+cores-%: venv
+	$(TESTS) --core $* "ansible-core $*" -n $(WORKERS) -m "cores and not real and not nightly" $(PYTEST_ARGS) tests
+
+.PHONY: test-all all-parts nightly nightly-real matrix sanity-matrix sanity-python3.9 fuzz-short
+test-all: venv ## what the gate leaves out: every night, and before a release
+	@$(MODULE) tests.tools.gate all
+
+all-parts: nightly nightly-real matrix sanity-matrix fuzz-short bench-smoke docs importer
+
+nightly: venv ## every other step, boundary and example (`make matrix` runs the ones that start Ansible)
+	$(TESTS) --limit 3600 "nightly tests" $(HANG) -n $(FAST_WORKERS) -m "$(NIGHTLY)" $(PYTEST_ARGS) $(addprefix --ignore=,$(MATRIX)) tests
+
+nightly-real: venv go nodes-build ## every other real outcome, and the long chaos
+	@export $(WITH_GO); $(MODULE) tests.tools.part --limit 5400 --tests "real parts, nightly" -n $(REAL_WORKERS) -m "$(NIGHTLY_REAL)" $(PYTEST_ARGS) tests
+
+matrix: matrix-2.18 matrix-2.21 ## all tests that start Ansible, on the oldest and the newest ansible-core
+
+matrix-%: venv
+	$(TESTS) --limit 3600 --core $* "ansible-core matrix, $*" -n $(WORKERS) -m "not real" $(PYTEST_ARGS) $(MATRIX)
 
 sanity-matrix: sanity-python3.9 sanity-core2.18 sanity-core2.21 ## ansible-test sanity of both ansible-cores, and on Python 3.9
 
@@ -166,24 +183,36 @@ sanity-python3.9: venv
 	$(PART) "sanity, Python 3.9" $(MODULE) tests.tools.ansible_test --oldest-python sanity
 
 sanity-core%: venv
-	$(PART) "sanity, ansible-core $*" $(MODULE) tests.tools.ansible_test --core $* sanity
+	$(PART) --limit 1800 "sanity, ansible-core $*" $(MODULE) tests.tools.ansible_test --core $* sanity
+
+fuzz-short: venv
+	$(PART) "short fuzz" $(MODULE) tests.fuzz --core 2.18 --core 2.21 --inputs 200
+
+.PHONY: gate-record soak
+gate-record: venv ## what .ci/run said of this commit on this machine
+	@$(MODULE) tests.tools.gate record
+
+N ?= 2
+soak: venv ## .ci/run N times from fresh clones beside one busy process, without its retry
+	@$(MODULE) tests.tools.soak $(N)
+
+.PHONY: molecule
+molecule: venv ## the molecule scenario of the role node on three real nodes (needs root)
+	$(PART) molecule $(MODULE) tests.tools.molecule
 
 ##@ Quality
 
-.PHONY: lint ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs importer sanity format messages
-lint: ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs importer sanity ## all checks below
+.PHONY: lint ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs-lint docs importer sanity format messages
+lint: ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs-lint sanity ## the checks of every change
 
 ruff: lint-env ## Python style and formatting
-	$(PART) "ruff check" $(LINT)/ruff check .
-	$(PART) "ruff format" $(LINT)/ruff format --check .
+	$(PART) ruff bash -c '$(LINT)/ruff check . && $(LINT)/ruff format --check .'
 
 format: lint-env ## let ruff format the Python files
 	@$(LINT)/ruff format .
 
 mypy: venv ## types, strict
-	$(PART) "mypy, plugins" $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.plugins
-	$(PART) "mypy, extensions" $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.extensions.eda
-	$(PART) "mypy, tests" $(BIN)/mypy
+	$(PART) mypy bash -c '$(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.plugins && $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.extensions.eda && $(BIN)/mypy'
 
 layers: lint-env ## each layer imports only what stands below it
 	$(PART) layers env PYTHONPATH=.collections $(LINT)/lint-imports --config pyproject.toml --no-logo
@@ -209,6 +238,9 @@ ansible-lint: lint-env ## playbooks and roles, profile production
 changelog: lint-env ## the changelog's fragments
 	$(PART) changelog $(MODULE) tests.tools.in_tree lint antsibull-changelog lint
 
+docs-lint: venv ## the documentation's markup, options and references
+	$(PART) "docs lint" $(MODULE) tests.tools.docs lint
+
 docs: venv ## check and build the documentation (build/docs)
 	$(PART) docs $(MODULE) tests.tools.docs
 
@@ -225,7 +257,7 @@ sanity: venv ## ansible-test sanity, with no ignores, without pylint
 
 ##@ Release and measure
 
-.PHONY: release-notes build install-test release-check publish github-release sign bench bench-smoke clean distclean
+.PHONY: release-notes build install-test release-check publish github-release sign bench bench-smoke bench-env clean distclean
 build: runtime ## build the collection's tarball into dist/ and check what is in it
 	$(PART) build $(MODULE) tests.tools.artifact
 
@@ -259,15 +291,19 @@ SMALLEST.tests.bench.adapter_run := --clusters 1
 SMALLEST.tests.bench.adapter := --clusters 1 --singles 1
 SMALLEST.tests.bench.nodes := --changes 1
 
-bench: venv go ## measure 1,000 and 10,000 clusters, beside the loop people write today; hosted clusters, the syncer, the job, the adapter (Java; as root), real nodes (as root)
-bench-smoke: venv go ## run each bench once at its smallest size (Java; as root)
-bench-smoke: bench_options = $(SMALLEST.$1) --results build/bench-smoke
+bench: ## measure 1,000 and 10,000 clusters, beside the loop people write today; hosted clusters, the syncer, the job, the adapter (Java; as root), real nodes (as root)
+	@$(MAKE) -k $(addprefix measure.,$(BENCHES))
 
-bench bench-smoke:
+bench-smoke: $(addprefix smoke.,$(BENCHES)) ## run each bench once at its smallest size (Java; as root)
+
+bench-env: venv go
 	@$(MODULE) tests.tools.env bench > /dev/null
-	@export PATH="$$($(MODULE) tests.tools.go):$$PATH"; failed=; \
-	$(foreach bench,$(BENCHES),bash tests/tools/part.sh $(bench) $(MODULE) $(bench) $(call bench_options,$(bench)) || failed="$$failed $(bench)";) \
-	if [ -n "$$failed" ]; then echo "error: not measured:$$failed" >&2; exit 1; fi
+
+measure.%: bench-env
+	@export $(WITH_GO); $(MODULE) tests.tools.part --limit 7200 "$*" $(MODULE) $*
+
+smoke.%: bench-env
+	@export $(WITH_GO); $(MODULE) tests.tools.part "smoke of $*" $(MODULE) $* $(SMALLEST.$*) --results build/bench-smoke
 
 clean: ## remove what builds and tests leave (environments stay)
 	@rm -rf build dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .ansible tests/output importer_result.json

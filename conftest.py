@@ -18,11 +18,13 @@ import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent
 COLLECTION = Path("ansible_collections", "hyperfleet", "pull_secret")
+_NO_PARAMETERS = SimpleNamespace(params={})
 IN_CI = os.environ.get("CI", "").lower() == "true"
 
 
@@ -66,8 +68,18 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "exhaustive: tries in every other way what a test without this marker tries in one. Runs in "
-        "`make exhaustive`, a part of `make test-real`.",
+        "nightly: is not in the gate, because another test shows its rule in one way, or because it takes long. "
+        "Runs in `make test-all`, with `real` or without.",
+    )
+    config.addinivalue_line(
+        "markers",
+        "both: runs against a stand-in and, in `make test-real`, against a real server. The test against the real "
+        "server is nightly without this marker.",
+    )
+    config.addinivalue_line(
+        "markers",
+        "cores: starts Ansible, and what it shows differs between versions of ansible-core. Runs in `make cores` "
+        "on the oldest and the newest one as well.",
     )
     config.addinivalue_line(
         "markers",
@@ -91,6 +103,19 @@ def _lacking(need: str) -> str | None:
         return None if pubsub.is_here() else "the Pub/Sub emulator of the Google Cloud SDK"
     is_here = os.geteuid() == 0 if need == "root" else shutil.which(need) is not None
     return None if is_here else need
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if (
+            isinstance(item, pytest.Function)
+            and "integration" in item.path.parts
+            and "real" in getattr(item, "callspec", _NO_PARAMETERS).params.values()
+            and item.get_closest_marker("real")
+            and not item.get_closest_marker("both")
+        ):
+            item.add_marker("nightly")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -114,6 +114,7 @@ def test_the_pinned_version_is_this_one() -> None:
 
 @pytest.mark.real
 @pytest.mark.alone
+@pytest.mark.nightly
 def test_a_signed_tarball_is_installed_and_another_one_is_not(
     scratch: Path, galaxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def _variables(usage: Usage) -> list[str]:
 
 
 @pytest.mark.parametrize("usage", _usages(), ids=str)
+@pytest.mark.nightly
 def test_playbook_takes_what_its_comment_gives(usage: Usage, tmp_path: Path) -> None:
     """ansible-playbook accepts the options, and the playbook uses each of the variables."""
     names = _variables(usage)

@@ -49,7 +49,9 @@ def _assert_done(ran: Ran, checkout: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("lab", ["stand-in", pytest.param("real", marks=pytest.mark.real("go"))])
+@pytest.mark.parametrize(
+    "lab", ["stand-in", pytest.param("real", marks=[pytest.mark.real("go"), pytest.mark.nightly])]
+)
 def test_lab_commands_work_as_written(lab: str, checkout: Path) -> None:
     """Run all lab blocks in one shell, with the stand-ins and with a real API server."""
     steps = [session.moved(block, checkout) for block in BLOCKS if block.session.startswith("lab")]
@@ -80,7 +82,7 @@ def test_quickstart_works_as_written(checkout: Path) -> None:
     assert sum(line.startswith("cls-81c2 ") and line.endswith(" changed") for line in lines) == 3
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_install_works_as_written(checkout: Path) -> None:
     """Install into the existing environment; ``make install-test`` does the same in a fresh one."""
     block = next(block for block in BLOCKS if block.session == "install")

@@ -160,13 +160,14 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_right_options_get_through() -> None:
     """The inputs replace single options of these: if these were refused, only the first check would run."""
     ran = _run("--seed", _SEED, "--right")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+@pytest.mark.nightly
 def test_a_short_run_finds_nothing() -> None:
     ran = _run("--seed", _SEED, "--inputs", str(_INPUTS))
     assert ran.returncode == 0, ran.stdout + ran.stderr

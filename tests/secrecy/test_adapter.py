@@ -91,7 +91,7 @@ class Adapter:
 
 
 @pytest.mark.parametrize("execution", ["job", "inline"])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
     """Check mode, a first run, a second run, and a run in which every place fails."""
     adapter = Adapter(watcher, labs, execution)

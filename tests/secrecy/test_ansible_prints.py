@@ -19,7 +19,7 @@ from ansible.parsing.vault import VaultLib, VaultSecret
 
 from tests.secrecy.watcher import Recording, Watcher
 from tests.secrecy.world import World, as_lines, one_task
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.labs import Labs
 
@@ -54,6 +54,7 @@ def _vaulted(text: str) -> str:
 
 
 @pytest.mark.parametrize("how", some(["plain", "vaulted"]))
+@pytest.mark.cores
 def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     watcher: Watcher, labs: Labs, how: str
 ) -> None:
@@ -76,7 +77,7 @@ def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     assert leaks == [], as_lines(leaks)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.cores
 def test_the_remedies_of_2_18(watcher: Watcher, labs: Labs) -> None:
     """A separate variable for the document, a reference, or no_log hide it, even with undefined templates."""
     world = World(watcher, labs)
@@ -111,7 +112,7 @@ def _shows(world: World, recording: Recording, name: str) -> bool:
     return any(leak.canary == name for leak in world.leaks(recording))
 
 
-@pytest.mark.exhaustive
+@pytest.mark.cores
 def test_an_undefined_template_prints_its_variable_with_2_18(watcher: Watcher, labs: Labs) -> None:
     """The collection does not run. Newer versions print the template's line in the file and two lines before."""
     world = World(watcher, labs)
@@ -147,6 +148,7 @@ def _short(canary: Canary) -> str:
     return json.dumps({"auths": {"q": {"auth": canary.entries[0].auth}}}, separators=(",", ":"))
 
 
+@pytest.mark.cores
 def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> None:
     """Ansible prints the password's line. The remedies are !unsafe, an encrypted file, and a reference."""
     world = World(watcher, labs)
@@ -178,7 +180,7 @@ def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> N
     }
 
 
-@pytest.mark.exhaustive
+@pytest.mark.cores
 def test_a_file_that_is_encrypted_as_a_whole_is_not_quoted(watcher: Watcher, labs: Labs) -> None:
     """The exception is ansible-core 2.18, which quotes values and not files. Jinja's error may quote a part."""
     world = World(watcher, labs)

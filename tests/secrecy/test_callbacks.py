@@ -13,7 +13,7 @@ from ansible import __version__ as ansible_version
 
 from tests.secrecy.watcher import Watcher
 from tests.secrecy.world import World, as_lines, one_task
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.labs import MANAGED, Labs
 
 _SECRETS = ("kubernetes.api_key", "digest_key", "hyperfleet.headers")
@@ -48,7 +48,7 @@ def _options(world: World, labs: Labs, module: str, as_text: bool) -> dict[str, 
 
 
 @pytest.mark.parametrize("module_process", [False, True], ids=["ansible's process", "a module's"])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_process: bool) -> None:
     """The task runs, is refused, or has wrong options."""
     world = World(watcher, labs)
@@ -77,6 +77,7 @@ def test_secret_options_show_nowhere(watcher: Watcher, labs: Labs, module_proces
             assert "api_kei" in result["msg"], result
 
 
+@pytest.mark.nightly
 def test_a_tenants_name_in_a_header_stays_in_what_is_named_after_it(watcher: Watcher, labs: Labs) -> None:
     """Hiding the value of such a header everywhere would also hide parts of the tenant's cluster ids."""
     world = World(watcher, labs)
@@ -99,6 +100,7 @@ def test_a_tenants_name_in_a_header_stays_in_what_is_named_after_it(watcher: Wat
 
 
 @pytest.mark.parametrize("extended", some([True, False]), ids=["extended", "plain"])
+@pytest.mark.cores
 def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool) -> None:
     """The result contains the item, whatever the label is: when it fails, and always with -v."""
     world = World(watcher, labs)
@@ -132,7 +134,7 @@ def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool
     assert (watcher.dest / "good.json").exists()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.cores
 def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None:
     """Items that no module of the collection receives, and the variable in which the result is registered."""
     world = World(watcher, labs)

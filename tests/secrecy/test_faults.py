@@ -12,7 +12,7 @@ import pytest
 
 from tests.secrecy.watcher import Watcher
 from tests.secrecy.world import World
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
 _COLLECTION = "hyperfleet.pull_secret"
@@ -43,7 +43,7 @@ def _tasks(world: World, labs: Labs, name: str, source: str, **more: Any) -> lis
     ]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
     world = World(watcher, labs)
     tasks, sources = [], {}
@@ -62,7 +62,7 @@ def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
     assert leaks == [], "\n".join(map(str, leaks))
 
 
-@pytest.mark.parametrize("bug", some(_BUGS, "json.loads", "signal.signal"))
+@pytest.mark.parametrize("bug", some(_BUGS, "json.loads"))
 def test_a_bug_in_ansibles_own_process(watcher: Watcher, labs: Labs, bug: str) -> None:
     world = World(watcher, labs)
     canary = world.canary(bug)
@@ -80,7 +80,7 @@ def _caller(bug: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
     return tasks[0 if bug.startswith(("google", "grpc")) else 1]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
     """The servers' messages quote the requests. The collection's messages do not include such quotations."""
     world = World(watcher, labs)
@@ -118,6 +118,7 @@ def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
     ),
     ids="-".join,
 )
+@pytest.mark.nightly
 def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str]) -> None:
     """Runs with debug output, other callbacks, and connections that write arguments to files."""
     world = World(watcher, labs)

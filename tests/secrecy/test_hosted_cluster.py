@@ -25,7 +25,7 @@ from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.hypershift import BASE, hosted_control_plane
 from tests.stand_ins.kubernetes.resources import RESOURCES
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.needles import Evidence, Needles
 

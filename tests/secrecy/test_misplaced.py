@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.o
 )
 from tests.secrecy.watcher import Watcher
 from tests.secrecy.world import World, as_lines, one_task
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.support.secrecy.misplacements import TEXTS, misplaced
 

@@ -16,7 +16,7 @@ import pytest
 from tests.secrecy.documents import INVALID, VALID
 from tests.secrecy.watcher import Watcher
 from tests.secrecy.world import World, as_lines, one_task
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.labs import Labs
 
 _MODULES = ("gcp_pull_secret", "k8s_pull_secret", "dockerconfig_merge")
@@ -27,6 +27,7 @@ _SOME = ("truncated", "bad base64", "entry is a string")
 
 
 @pytest.mark.parametrize(("module", "module_process"), some(_ALL, ("gcp_pull_secret", False)))
+@pytest.mark.nightly
 def test_valid_documents_show_nowhere(
     watcher: Watcher, labs: Labs, module: str, module_process: bool
 ) -> None:

@@ -46,7 +46,7 @@ def _systemctl(directory: Path, ledger: Path) -> str:
     return f"{directory}{os.pathsep}{os.environ['PATH']}"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
     """Runs with foreign entries, rotation, rollback and refusal, from every source, with the highest verbosity."""
     world = World(watcher, labs)

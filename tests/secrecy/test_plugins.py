@@ -20,7 +20,7 @@ from tests.secrecy.test_event_sources import EVENT_SOURCES
 from tests.secrecy.watcher import Watcher
 from tests.secrecy.world import World, as_lines
 from tests.support.adapter_jobs.documents import document as adapter_config
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.tools.env import ROOT
 
@@ -147,6 +147,7 @@ _RUNS = {"default": "", "hyperfleet.pull_secret.job_log": ("Module pull_secret_j
 
 @pytest.mark.parametrize("module_process", some([False, True]), ids=["ansible's process", "a module's"])
 @pytest.mark.parametrize("stdout", some(_RUNS, "hyperfleet.pull_secret.job_log"))
+@pytest.mark.cores
 def test_every_plugin_shows_nothing(watcher: Watcher, labs: Labs, stdout: str, module_process: bool) -> None:
     """One run with the highest verbosity: each plugin's result, and its message about a misplaced canary."""
     world = World(watcher, labs)

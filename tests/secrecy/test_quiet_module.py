@@ -58,6 +58,7 @@ def _leaks(canary: Canary, ran: subprocess.CompletedProcess[bytes]) -> set[str]:
 
 
 @pytest.mark.parametrize("method", ["exit_json", "fail_json"])
+@pytest.mark.cores
 def test_a_quiet_module_repeats_its_arguments_nowhere(method: str) -> None:
     canary = Canary.make("given to a module")
     arguments = {

@@ -65,6 +65,7 @@ def _leaks(world: World, recording: Recording) -> list[Leak]:
 @pytest.mark.parametrize(
     "settings", [{}, {"ANSIBLE_PIPELINING": "True"}], ids=["ansible's process", "a module's"]
 )
+@pytest.mark.cores
 def test_it_is_used_and_shows_nowhere(watcher: Watcher, labs: Labs, settings: dict[str, str]) -> None:
     world = World(watcher, labs)
     recording = _merged(watcher, world.canary("vault"), **settings)
@@ -73,6 +74,7 @@ def test_it_is_used_and_shows_nowhere(watcher: Watcher, labs: Labs, settings: di
     assert _leaks(world, recording) == []
 
 
+@pytest.mark.cores
 def test_it_is_refused_where_it_would_be_written_to_a_file(watcher: Watcher, labs: Labs) -> None:
     world = World(watcher, labs)
     recording = _merged(watcher, world.canary("vault"), ANSIBLE_KEEP_REMOTE_FILES="1")

@@ -64,7 +64,7 @@ def _leak_in_all_ways(watcher: Watcher, canaries: dict[str, Canary], settings: d
 
 
 @pytest.mark.parametrize("callback", _SETTINGS)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_each_way_of_leaking_is_seen(tmp_path: Path, callback: str) -> None:
     ways = {way: kinds for way, kinds in _WAYS.items() if callback == "default" or way in _SHOWN}
     canaries = {way: Canary.make(way) for way in ways}

@@ -13,7 +13,7 @@ import pytest
 
 from tests.secrecy.watcher import Watcher
 from tests.secrecy.world import World
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
 _COLLECTION = "hyperfleet.pull_secret"
@@ -55,7 +55,7 @@ def test_provision(watcher: Watcher, labs: Labs, mode: list[str]) -> None:
     assert leaks == [], "\n".join(map(str, leaks))
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_provision_with_a_pull_secret_where_none_belongs(watcher: Watcher, labs: Labs) -> None:
     """Each misplaced pull secret ends the play before it changes anything."""
     good = {"cluster_id": "cls-1", "gcp_project_id": PROJECT, "management_namespace": MANAGED}

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 
 __all__ = ["AT_ONCE", "LATE", "LATE_SECONDS", "Clock", "at_once_and_late", "late_secret_manager"]
 

@@ -18,6 +18,7 @@ import pytest
 
 from tests.adapter.world import FAST, World
 from tests.lab.supervisor import is_running
+from tests.support.nightly import some
 from tests.support.processes import Ansible, Running
 
 _MANY = 60
@@ -72,7 +73,7 @@ def started(world: World, ansible: Ansible, run: Path, clusters: list[str], at_w
     return running
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("how", some([signal.SIGKILL, signal.SIGTERM]))
 def test_what_a_killed_run_did_not_do_the_next_does(
     world: World, ansible: Ansible, tmp_path: Path, how: signal.Signals
 ) -> None:
@@ -100,6 +101,7 @@ def test_what_a_killed_run_did_not_do_the_next_does(
     assert {world.said(cluster)[:4] for cluster in clusters} == {"TFTF"}
 
 
+@pytest.mark.nightly
 def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
     world: World, ansible: Ansible, tmp_path: Path
 ) -> None:
@@ -120,7 +122,7 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
 @pytest.mark.parametrize(
     "leaves", ["where its task begins", "while the adapter logs", "when the pipe is full"]
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, leaves: str) -> None:
     """The thread of ansible-playbook that prints for the workers dies when it cannot write a line."""
     clusters = [world.cluster() for _number in range(_MANY * 5)]
@@ -152,7 +154,7 @@ def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, le
     assert len(world.jobs()) == len(clusters)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_run_without_a_reader_of_its_log_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
     """The log is larger than a pipe. If the run waited for a reader, it would keep the lock for ever."""
     clusters = [world.cluster() for _number in range(2 * _MANY)]

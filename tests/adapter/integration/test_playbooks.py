@@ -38,6 +38,7 @@ def result_of(finished: Finished) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.cores
 def test_a_batch_leaves_its_log_and_its_result(world: World, ansible: Ansible, tmp_path: Path) -> None:
     ready, unmet = world.cluster(), world.cluster(ready=False)
     run = tmp_path / "run"
@@ -83,7 +84,7 @@ def test_events_say_which_clusters_are_meant(world: World, ansible: Ansible) -> 
     assert world.status(cluster)["metadata"]["traceparent"] == TRACE
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_cluster_that_cannot_be_reported_fails_the_run_at_its_end(
     world: World, ansible: Ansible, tmp_path: Path
 ) -> None:
@@ -99,7 +100,7 @@ def test_a_cluster_that_cannot_be_reported_fails_the_run_at_its_end(
     assert [entry["outcome"] for entry in document["clusters"]] == ["reported", "failed"]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_another_runs_directory_is_left_alone(world: World, ansible: Ansible, tmp_path: Path) -> None:
     cluster = world.cluster()
     with open(tmp_path / "lock", "w", encoding="ascii") as lock:
@@ -119,7 +120,7 @@ def test_a_wrong_configuration_is_reported_with_its_path(world: World, ansible: 
     assert finished.result["kind"] == "configuration"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_overrides_replace_what_the_configuration_says(world: World, ansible: Ansible) -> None:
     cluster = world.cluster()
     finished = play(world, ansible, cluster_ids=[cluster], adapter_overrides={"execution": "inline"})
@@ -127,6 +128,7 @@ def test_overrides_replace_what_the_configuration_says(world: World, ansible: An
     assert world.said(cluster) == "TTTF PullSecretStored"
 
 
+@pytest.mark.cores
 def test_check_mode_reports_and_writes_nothing(world: World, ansible: Ansible) -> None:
     cluster = world.cluster()
     finished = play(world, ansible, cluster_ids=[cluster], check=True)
@@ -150,7 +152,7 @@ def test_check_mode_reports_and_writes_nothing(world: World, ansible: Ansible) -
 
 
 @pytest.mark.parametrize("empty", ["", []])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_batch_that_names_no_clusters_by_mistake_is_no_success(
     world: World, ansible: Ansible, empty: object
 ) -> None:
@@ -170,7 +172,7 @@ def test_the_sweep_by_its_playbook(world: World, ansible: Ansible) -> None:
     assert re.search(r"localhost .* changed=0 .* failed=0", finished.stdout)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_the_module_in_a_process_of_its_own_does_the_same(
     world: World, ansible: Ansible, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_from_the_first_event_to_the_end(real: World) -> None:
     assert real.manager.store.find(PROJECT, f"hyperfleet-{cluster}-pull-secret") is None
 
 
+@pytest.mark.nightly
 def test_deleted_while_its_job_waits_for_a_node(real: World) -> None:
     cluster = real.cluster()
     job = f"pullsecret-{cluster}-gen1"
@@ -82,6 +83,7 @@ def test_deleted_while_its_job_waits_for_a_node(real: World) -> None:
     assert real.playing.pods(job) == []
 
 
+@pytest.mark.nightly
 def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
     """A pod still runs: the adapter first suspends the Job, and the Job controller ends the pod."""
     lost, done, kept = real.cluster(), real.cluster(), real.cluster(ready=False)
@@ -100,6 +102,7 @@ def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
     assert (real.versions(done), real.placed(done)) == (0, None)
 
 
+@pytest.mark.nightly
 def test_the_api_server_accepts_the_manifests_of_the_page(real: World) -> None:
     """The API server checks the page's pod: an unknown or duplicate field is an error."""
     places = {

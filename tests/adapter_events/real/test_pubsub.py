@@ -61,6 +61,7 @@ def test_events_are_runs_and_nothing_is_left(emulator: PubSub, tmp_path: Path) -
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_what_waits_longer_than_the_deadline_is_not_delivered_again(emulator: PubSub, tmp_path: Path) -> None:
     async def scenario() -> None:
         topic = Topic(emulator, ack_deadline=10)
@@ -79,6 +80,7 @@ def test_what_waits_longer_than_the_deadline_is_not_delivered_again(emulator: Pu
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_what_was_not_done_comes_again_at_once_after_the_end(emulator: PubSub, tmp_path: Path) -> None:
     async def scenario() -> None:
         topic = Topic(emulator, ack_deadline=600)
@@ -94,6 +96,7 @@ def test_what_was_not_done_comes_again_at_once_after_the_end(emulator: PubSub, t
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_the_source_pulls_no_more_than_prefetch(emulator: PubSub, tmp_path: Path) -> None:
     async def scenario() -> None:
         topic = Topic(emulator)
@@ -113,6 +116,7 @@ def test_the_source_pulls_no_more_than_prefetch(emulator: PubSub, tmp_path: Path
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_a_subscription_that_comes_late_and_a_service_that_was_away(
     emulator: PubSub, tmp_path: Path, no_password: pytest.LogCaptureFixture
 ) -> None:

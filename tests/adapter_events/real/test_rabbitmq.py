@@ -49,6 +49,7 @@ def test_many_events_are_few_runs_and_nothing_is_left(broker: RabbitMQ, tmp_path
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_messages_are_acknowledged_after_the_run_and_not_before(broker: RabbitMQ, tmp_path: Path) -> None:
     async def scenario() -> None:
         sentinel = Sentinel(broker)
@@ -67,6 +68,7 @@ def test_messages_are_acknowledged_after_the_run_and_not_before(broker: RabbitMQ
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_garbage_is_acknowledged(broker: RabbitMQ, tmp_path: Path) -> None:
     async def scenario() -> None:
         sentinel = Sentinel(broker)
@@ -83,6 +85,7 @@ def test_garbage_is_acknowledged(broker: RabbitMQ, tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_after_a_lost_connection_redelivered_messages_are_the_same_clusters(
     broker: RabbitMQ, tmp_path: Path
 ) -> None:
@@ -136,6 +139,7 @@ def test_a_broker_that_is_restarted_is_found_again(broker: RabbitMQ, tmp_path: P
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_a_deleted_queue_is_created_again(broker: RabbitMQ, tmp_path: Path) -> None:
     async def scenario() -> None:
         sentinel = Sentinel(broker)
@@ -154,6 +158,7 @@ def test_a_deleted_queue_is_created_again(broker: RabbitMQ, tmp_path: Path) -> N
     asyncio.run(scenario())
 
 
+@pytest.mark.nightly
 def test_an_exchange_of_another_type_is_a_clear_error(broker: RabbitMQ, tmp_path: Path) -> None:
     async def scenario() -> None:
         sentinel = Sentinel(broker, "fanout")
@@ -171,6 +176,7 @@ def test_an_exchange_of_another_type_is_a_clear_error(broker: RabbitMQ, tmp_path
     assert "set exchange_type" in str(error.value)
 
 
+@pytest.mark.nightly
 def test_a_wrong_password_is_reported_without_it_and_the_right_one_is_found(
     broker: RabbitMQ, tmp_path: Path, no_password: pytest.LogCaptureFixture
 ) -> None:

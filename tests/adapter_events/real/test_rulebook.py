@@ -150,6 +150,7 @@ async def refused(url: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.nightly
 def test_a_terminated_rulebook_waits_for_the_run_and_leaves_nothing(
     tmp_path: Path, number: signal.Signals
 ) -> None:

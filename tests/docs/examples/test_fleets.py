@@ -31,7 +31,7 @@ PLACE = {
     "failed_when": "'targets' not in placed",
 }
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.nightly
 
 
 def cluster(world: World, project: str, identity: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ ADDITIONAL = {"quay_io": "additional", "registry_example_com": "additional"}
 # What is deployed when the additional one wins in quay.io, which both have.
 MERGED = auths(**{**ORIGINAL, **ADDITIONAL})
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.nightly
 
 
 def make_hosted_cluster(world: World, identity: str) -> None:

@@ -25,7 +25,7 @@ spec:
   jobTemplate: {image: registry.example.com/pullsecret-job:1}
 """
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.nightly
 
 
 def report(world: World, cluster: str, adapter: str) -> None:

@@ -36,6 +36,7 @@ def write_files_to_merge(world: World) -> None:
     world.path("/run/pull-secrets").mkdir(parents=True)
 
 
+@pytest.mark.nightly
 def test_modules_dockerconfig_merge(world: World) -> None:
     write_files_to_merge(world)
     run = world.path("/run/pull-secrets")
@@ -64,7 +65,7 @@ def test_modules_dockerconfig_merge(world: World) -> None:
     assert not list(run.iterdir())
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_filter_credential_for(world: World) -> None:
     write_files_to_merge(world)
     done = world.example("Show the entry that kubelet would pull an image with")
@@ -75,6 +76,7 @@ def test_filter_credential_for(world: World) -> None:
     assert "example-password" not in done.output
 
 
+@pytest.mark.nightly
 def test_modules_gcp_pull_secret(world: World) -> None:
     spec = {"pullSecret": {"data": config(quay_io="hyperfleet")}}
     world.hyperfleet.store.seed([{"id": "cls-123", "name": "production-cluster", "spec": spec}])
@@ -105,6 +107,7 @@ def test_modules_gcp_pull_secret(world: World) -> None:
     assert len(world.versions(*PROD)) == 6
 
 
+@pytest.mark.nightly
 def test_modules_k8s_pull_secret(world: World) -> None:
     world.store(*PROD, config(quay_io="secret-manager"))
     world.namespace("clusters-cls-123")
@@ -136,7 +139,7 @@ def test_modules_k8s_pull_secret(world: World) -> None:
     assert world.secret("clusters-cls-123", "cls-123-pull-secret") is not None
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_modules_kubelet_auth_sync(world: World) -> None:
     """On a directory, with a ``systemctl`` that counts; this machine's kubelet is not touched."""
     file, count, systemctl = (world.path(one) for one in (KUBELET_FILE, "/run/count", "/usr/bin/systemctl"))

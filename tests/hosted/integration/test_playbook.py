@@ -38,7 +38,7 @@ def rows(finished: Finished) -> dict[str, dict[str, Any]]:
     return {row["cluster"]: row for row in report["clusters"]}
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_one_cluster_by_variables(ready: World, ansible: Ansible) -> None:
     said = ansible.playbook(PLAYBOOK, ready.options(), flags=["--check", "--diff"])
     assert said.code == 0, said.output
@@ -59,6 +59,8 @@ def test_one_cluster_by_variables(ready: World, ansible: Ansible) -> None:
     assert rows(again)[ready.id]["global_secret"] == "unchanged"
 
 
+@pytest.mark.both
+@pytest.mark.cores
 def test_a_list_whose_wrong_clusters_fail_alone(ready: World, ansible: Ansible) -> None:
     good = {key: value for key, value in ready.options().items() if key != "syncer_image"}
     clusters = [
@@ -96,7 +98,7 @@ def test_variables_of_one_cluster_beside_a_list_are_refused(ready: World, ansibl
     assert ready.writes() == []
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_module_process_does_the_same(ready: World, ansible: Ansible) -> None:
     options = {**ready.connection(), **ready.options()}
     play = [

@@ -83,6 +83,7 @@ def test_a_page_of_huge_objects_is_not_held(
     assert "the answer has more than 1 MiB" in hostile["msg"]
 
 
+@pytest.mark.nightly
 def test_more_registries_than_fit_an_annotation_do_not_stop_the_original(world: World) -> None:
     deployed(world)
     world.additional(docker_config(**{f"registry_{number:05d}_example_com": "x" for number in range(6000)}))

@@ -170,6 +170,7 @@ def test_reports_to_the_contract_form() -> None:
         assert lab.store.statuses("cls-1")[0].generation == 2
 
 
+@pytest.mark.cores
 def test_the_module_in_a_playbook(one: HyperFleetLab, ansible: Ansible) -> None:
     one.store.seed([{"id": "cls-2"}])
     play = {

@@ -17,9 +17,9 @@ import pytest
 
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.exhaustive import some
 from tests.support.job.around import DOCUMENT, REQUIRED
 from tests.support.late import at_once_and_late
+from tests.support.nightly import some
 from tests.support.processes import Ansible, Finished, family
 
 JOB = "hyperfleet.pull_secret.job"
@@ -69,6 +69,7 @@ def log(finished: Finished) -> list[dict[str, Any]]:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.cores
 def test_both_workflows_are_done_and_logged(world: World) -> None:
     finished = world.job()
     assert finished.code == 0, finished.output
@@ -102,6 +103,7 @@ def test_both_workflows_are_done_and_logged(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.nightly
 def test_the_secret_is_as_the_contract_specifies(world: World) -> None:
     assert world.job().code == 0
     secret = world.secret()
@@ -125,6 +127,7 @@ def test_the_secret_is_as_the_contract_specifies(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.nightly
 def test_a_second_job_changes_nothing_and_says_so(world: World) -> None:
     assert world.job().code == 0
     first = world.secret()
@@ -137,6 +140,7 @@ def test_a_second_job_changes_nothing_and_says_so(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", some(sorted(REQUIRED)))
+@pytest.mark.nightly
 def test_a_missing_required_variable_ends_the_job(world: World, name: str) -> None:
     finished = world.job(without=name)
     assert finished.code != 0
@@ -147,7 +151,7 @@ def test_a_missing_required_variable_ends_the_job(world: World, name: str) -> No
 
 
 @at_once_and_late(fast=False)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_names_and_policy_can_be_given(world: World) -> None:
     finished = world.job(
         SECRET_NAME="their-own-name",
@@ -179,7 +183,7 @@ def test_names_and_policy_can_be_given(world: World) -> None:
         ("CLUSTER_ID", "Not An Id"),
     ),
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str, value: str) -> None:
     finished = world.job(more={variable: value})
     assert finished.code != 0
@@ -196,7 +200,7 @@ def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str
         ({"job_gcp": {"transport": "pigeon"}}, "job_gcp.transport must be one of grpc, rest"),
     ],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_wrong_option_is_named_before_the_job_begins(
     world: World, given: dict[str, Any], said: str
 ) -> None:
@@ -207,13 +211,14 @@ def test_a_wrong_option_is_named_before_the_job_begins(
 
 
 @at_once_and_late(fast=False)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_blank_name_is_the_derived_one(world: World) -> None:
     finished = world.job(SECRET_NAME="  ", K8S_SECRET_NAME=" ")
     assert finished.code == 0, finished.output
     assert world.secret() is not None
 
 
+@pytest.mark.cores
 def test_an_invalid_pull_secret_is_named_and_not_shown(world: World) -> None:
     value = base64.b64encode(b"example password without a colon").decode()
     finished = world.job(PULL_SECRET_DATA=json.dumps({"auths": {"quay.io": {"auth": value}}}))
@@ -226,6 +231,7 @@ def test_an_invalid_pull_secret_is_named_and_not_shown(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.nightly
 def test_a_failed_store_leaves_the_management_cluster_alone(world: World) -> None:
     world.store.faults.add(method="CreateSecret", code="PERMISSION_DENIED", times=99)
     finished = world.job()
@@ -236,6 +242,7 @@ def test_a_failed_store_leaves_the_management_cluster_alone(world: World) -> Non
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.nightly
 def test_retries_are_warnings(world: World) -> None:
     world.store.faults.add(method="CreateSecret", code="UNAVAILABLE", times=2)
     finished = world.job()
@@ -244,7 +251,7 @@ def test_retries_are_warnings(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_the_level_filters_and_the_format_can_be_text(world: World) -> None:
     assert world.job(LOG_LEVEL="error").stdout == ""
     text = world.job(LOG_FORMAT="text")
@@ -253,6 +260,7 @@ def test_the_level_filters_and_the_format_can_be_text(world: World) -> None:
     assert "{" not in text.stdout
 
 
+@pytest.mark.nightly
 def test_a_phase_is_logged_when_it_begins(world: World) -> None:
     """Secret Manager answers only after the log entry of the phase was written."""
     environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
@@ -279,7 +287,7 @@ def test_a_phase_is_logged_when_it_begins(world: World) -> None:
         *("SECRET_NAME", "MANAGEMENT_NAMESPACE", "K8S_SECRET_NAME"),
     ],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_pull_secret_in_another_variable_is_not_logged(world: World, variable: str) -> None:
     finished = world.job(more={variable: REQUIRED["PULL_SECRET_DATA"]})
     assert finished.code != 0
@@ -289,14 +297,14 @@ def test_a_pull_secret_in_another_variable_is_not_logged(world: World, variable:
     assert world.store.calls.count() == 0
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_invalid_project_is_not_logged(world: World) -> None:
     finished = world.job(more={"GCP_PROJECT_ID": 'a"b{c'})
     assert finished.code != 0
     assert {entry.get("gcp_project") for entry in log(finished)} == {"(not shown)"}
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_without_a_reader_of_the_log_the_work_is_finished_and_nothing_hangs(world: World) -> None:
     environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
     running = world.ansible.start_playbook(JOB, {}, env=environment)
@@ -315,7 +323,7 @@ def test_without_a_reader_of_the_log_the_work_is_finished_and_nothing_hangs(worl
     assert world.secret() is not None
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_name_with_a_line_break_makes_no_line_of_its_own(world: World) -> None:
     forged = "their-name\n2026-11-21T10:00:00Z ERROR forged"
     finished = world.job(LOG_FORMAT="text", SECRET_NAME=forged)
@@ -325,7 +333,7 @@ def test_a_name_with_a_line_break_makes_no_line_of_its_own(world: World) -> None
     assert "forged" not in finished.output
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_without_the_callback_the_log_is_there_among_ansibles_lines(world: World) -> None:
     finished = world.job(ANSIBLE_STDOUT_CALLBACK="default")
     assert finished.code == 0
@@ -334,6 +342,7 @@ def test_without_the_callback_the_log_is_there_among_ansibles_lines(world: World
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.nightly
 def test_check_mode_writes_nothing(world: World) -> None:
     finished = world.job(check=True)
     assert finished.code == 0, finished.output
@@ -341,6 +350,7 @@ def test_check_mode_writes_nothing(world: World) -> None:
     assert world.secret() is None
 
 
+@pytest.mark.nightly
 def test_the_secret_never_reaches_a_file(world: World) -> None:
     assert world.job().code == 0
     value = DOCUMENT["auths"]["quay.io"]["auth"]
@@ -350,7 +360,7 @@ def test_the_secret_never_reaches_a_file(world: World) -> None:
 
 
 @pytest.mark.parametrize("gcp", ["not a mapping", "{{ 1 / 0 }}"])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_what_fails_before_the_job_begins_is_logged_too(world: World, gcp: str) -> None:
     environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
     finished = world.ansible.playbook(JOB, {"job_gcp": gcp}, env=environment)

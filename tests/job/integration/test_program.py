@@ -20,10 +20,10 @@ from tests.lab.supervisor import wait_until
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.docker_configs import docker_config, held
-from tests.support.exhaustive import some
 from tests.support.job.around import DOCUMENT, REQUIRED
 from tests.support.job.program import EARLY, Done, Program, bug_in
 from tests.support.late import at_once_and_late
+from tests.support.nightly import some
 
 AUTH = DOCUMENT["auths"]["quay.io"]["auth"]
 NAMES = {
@@ -247,6 +247,7 @@ def test_after_an_early_signal_it_reports_stopped_and_begins_nothing(program: Pr
     assert secret(program) is None
 
 
+@pytest.mark.nightly
 def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Program) -> None:
     fault = program.store.faults.add(method="GetSecret", delay=600)
     running = program.start({**REQUIRED, "GCP_API_TIMEOUT": "5m"})
@@ -268,8 +269,6 @@ def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Progra
             *("os:fsencode", "signal:signal", "time:monotonic"),
         ],
         "json:loads",
-        "json:dumps",
-        "os:write",
     ),
 )
 def test_a_bug_is_reported_without_values(program: Program, bug: str) -> None:
@@ -297,6 +296,7 @@ def test_without_a_reader_of_the_log_the_work_is_finished(program: Program) -> N
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.nightly
 def test_a_kubeconfig_and_a_credentials_file_are_for_the_libraries(program: Program, tmp_path: Path) -> None:
     done = program.run(
         {
@@ -352,6 +352,7 @@ def test_outside_of_a_pod_it_says_so(program: Program) -> None:
         ("GCE_METADATA_HOST", "example-name:port", "must be a host, or a host and a port"),
     ],
 )
+@pytest.mark.nightly
 def test_an_invalid_variable_is_reported_before_any_request(
     program: Program, name: str, value: str, rule: str
 ) -> None:

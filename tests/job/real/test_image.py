@@ -85,6 +85,7 @@ def test_it_runs_and_says_what_is_missing(image: Image) -> None:
     assert "CLUSTER_ID" in json.loads(done.stdout)["message"]
 
 
+@pytest.mark.nightly
 def test_it_takes_flags(image: Image) -> None:
     assert image.run("--version").stdout.startswith("pullsecret-job 0.")
     assert "--cluster-id" in image.run("--help").stdout
@@ -93,6 +94,7 @@ def test_it_takes_flags(image: Image) -> None:
     assert "CLUSTER_ID" not in done.stdout
 
 
+@pytest.mark.nightly
 def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
     """The root file system is read-only: Python would compile the files at every start."""
     said = image.run(first=["python3", "-v", "-ISOO"]).stderr
@@ -118,6 +120,7 @@ def test_it_holds_the_job_and_no_more_of_the_collection(image: Image) -> None:
     assert not list((image.root / "opt/job").rglob("*.whl"))
 
 
+@pytest.mark.nightly
 def test_its_configuration_says_what_it_is_and_leaves_nothing_to_its_base(image: Image) -> None:
     assert image.config["User"] == "1000:1000"
     assert image.config["Entrypoint"] == ["/usr/local/bin/pullsecret-job"]
@@ -131,12 +134,14 @@ def test_its_configuration_says_what_it_is_and_leaves_nothing_to_its_base(image:
     assert labels["description"]
 
 
+@pytest.mark.nightly
 def test_everybody_may_read_what_it_brings(image: Image) -> None:
     """The files must be readable even if only the owner can read the checkout."""
     closed = [path for path in (image.root / "opt/job").rglob("*") if not path.stat().st_mode & stat.S_IROTH]
     assert closed == []
 
 
+@pytest.mark.nightly
 def test_it_needs_no_shell(image: Image) -> None:
     for name in ("sh", "dash", "bash"):
         (image.root / "bin" / name).unlink(missing_ok=True)
@@ -167,6 +172,7 @@ def test_its_result_reaches_the_jobs_pod(jobs: Jobs) -> None:
     assert jobs.placed() == placed
 
 
+@pytest.mark.nightly
 def test_it_has_no_more_than_it_needs(jobs: Jobs) -> None:
     """Its user owns no files, and no file system on a disk is writable."""
     (pod,) = jobs.pods(jobs.run(json.dumps(DOCUMENT)))
@@ -182,6 +188,7 @@ def test_it_has_no_more_than_it_needs(jobs: Jobs) -> None:
     assert [line for line in layer if line.startswith("-") and line.split()[2] != "0"] == []
 
 
+@pytest.mark.nightly
 def test_an_invalid_pull_secret_fails_the_job_at_once(jobs: Jobs) -> None:
     value = base64.b64encode(b"example password without a colon").decode()
     job = jobs.run(json.dumps({"auths": {"quay.io": {"auth": value}}}))

@@ -67,6 +67,7 @@ def test_up_twice_is_harmless_and_down_leaves_nothing(lab: Lab) -> None:
     assert not lab.down()
 
 
+@pytest.mark.nightly
 def test_two_clusters_with_tokens_of_their_own(lab: Lab) -> None:
     lab.up(real=False)
     path = read_env(lab)["KUBECONFIG"]
@@ -100,6 +101,7 @@ def test_samples_to_try_things_with(lab: Lab) -> None:
     assert not lab.directory.exists()
 
 
+@pytest.mark.nightly
 def test_namespaces_of_ones_own(lab: Lab) -> None:
     with pytest.raises(LabError, match="make lab-up"):
         lab.add_namespaces(["mine"])
@@ -119,6 +121,7 @@ def test_a_secret_can_be_put_into_secret_manager(lab: Lab) -> None:
         samples.put(lab.secret_manager(), "customer-1", "mi ne", b"one")
 
 
+@pytest.mark.nightly
 def test_what_crashed_is_started_again(lab: Lab) -> None:
     lab.up(real=False)
     pid = json.loads((lab.directory / "hyperfleet.pid").read_text())["pid"]
@@ -139,6 +142,7 @@ def test_down_after_a_crash(lab: Lab) -> None:
     assert not lab.directory.exists()
 
 
+@pytest.mark.nightly
 def test_up_after_everything_crashed(lab: Lab) -> None:
     lab.up(real=False)
     before = read_env(lab)
@@ -151,6 +155,7 @@ def test_up_after_everything_crashed(lab: Lab) -> None:
     assert kubernetes.client.CoreV1Api(client).list_namespace().items
 
 
+@pytest.mark.nightly
 def test_two_labs_of_one_machine(lab: Lab, tmp_path: Path) -> None:
     other = Lab(tmp_path / "other")
     try:
@@ -162,6 +167,7 @@ def test_two_labs_of_one_machine(lab: Lab, tmp_path: Path) -> None:
     assert all(lab.status().values())
 
 
+@pytest.mark.nightly
 def test_the_two_kinds_of_kubernetes_exclude_each_other(lab: Lab) -> None:
     lab.up(real=False)
     with pytest.raises(LabError, match="stand-in Kubernetes"):
@@ -194,6 +200,7 @@ def test_a_process_that_does_not_listen_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.real("go")
+@pytest.mark.nightly
 def test_a_shared_control_plane_ends_with_its_last_user(tmp_path: Path) -> None:
     plane = ControlPlane(tmp_path / "plane")
     with leased(plane) as first:
@@ -204,6 +211,7 @@ def test_a_shared_control_plane_ends_with_its_last_user(tmp_path: Path) -> None:
 
 
 @pytest.mark.real("go")
+@pytest.mark.nightly
 def test_one_that_was_started_by_hand_stays_and_survives_a_crash(tmp_path: Path) -> None:
     plane = ControlPlane(tmp_path / "plane")
     try:

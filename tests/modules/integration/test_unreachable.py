@@ -48,6 +48,7 @@ _TASKS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("module", _TASKS)
+@pytest.mark.cores
 def test_a_host_that_cannot_be_reached_is_unreachable(tmp_path: Path, module: str) -> None:
     ansible = Ansible(tmp_path / "ansible")
     plugins = tmp_path / "connection"

@@ -112,6 +112,7 @@ def test_promtool_finds_the_rules_right_and_their_tests_hold() -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_a_rule_that_is_wrong_is_found(tmp_path: Path) -> None:
     (tmp_path / "alerts_test.yml").write_text((monitoring.DIRECTORY / "alerts_test.yml").read_text())
     text = monitoring.ALERTS.read_text()

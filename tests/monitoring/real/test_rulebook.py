@@ -82,6 +82,7 @@ def parsed(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
+@pytest.mark.nightly
 def test_probes_are_answered_and_both_logs_are_whole(tmp_path: Path, form: str) -> None:
     counted = 'pullsecret_adapter_events_received_total{kind="com.example.reconcile"} 1.0'
 

@@ -137,6 +137,7 @@ with cluster_lab(1) as world:
 """
 
 
+@pytest.mark.nightly
 def test_what_a_killed_process_left_is_ended() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", CRASHING], stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ}

@@ -48,6 +48,7 @@ def test_small_images_differ_and_come_out_the_same(tmp_path: Path) -> None:
     assert pause_archive(PAUSE) == pause_archive(PAUSE)
 
 
+@pytest.mark.nightly
 def test_an_image_with_python_is_built_and_runs_without_any_right(
     cluster: ClusterLab, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ def refused(world: World, *registries: str) -> dict[str, Any]:
 
 
 @row("read-only or full file system")
+@pytest.mark.nightly
 def test_a_read_only_file_system(world: World) -> None:
     world.install()
     world.mount("1m")
@@ -37,6 +38,7 @@ def test_a_read_only_file_system(world: World) -> None:
 
 
 @row("read-only or full file system")
+@pytest.mark.nightly
 def test_a_full_disk(world: World) -> None:
     world.install()
     world.mount("64k")
@@ -65,6 +67,7 @@ def test_a_full_disk(world: World) -> None:
 
 @row("`config.json` is a link, a directory, a pipe")
 @pytest.mark.parametrize(("command", "says"), NO_FILE)
+@pytest.mark.nightly
 def test_something_else_than_a_file(world: World, command: str, says: str) -> None:
     world.install()
     world.node.run(command.split(), check=True)
@@ -83,6 +86,7 @@ def test_mode_and_owner_are_kept(world: World) -> None:
 
 
 @row("another run is at work")
+@pytest.mark.nightly
 def test_another_run_that_does_not_end(world: World) -> None:
     world.install()
     world.put(document("ecr.example"))
@@ -95,6 +99,7 @@ def test_another_run_that_does_not_end(world: World) -> None:
     assert after.code == 0, after.result["msg"]
 
 
+@pytest.mark.nightly
 def test_two_writers_at_once(world: World) -> None:
     """Two runs with different pull secrets, and another program that ignores our lock."""
     world.install()

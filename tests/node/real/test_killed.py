@@ -63,6 +63,7 @@ class RealKubelet(OverDBus, Stepping):
 
 
 @pytest.mark.parametrize("way", ["module", "syncer"])
+@pytest.mark.nightly
 def test_every_step(world: World, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     world.everywhere("mkdir", "-p", "-m", "0700", DIRECTORY)
     world.node.install_unit(UNIT, _KUBELET)

@@ -71,6 +71,7 @@ def test_well(pair: World) -> None:
 
 @row("no such unit, masked, a bad setting")
 @pytest.mark.parametrize("case", ["NoSuchUnit", "UnitMasked", "BadUnitSetting"])
+@pytest.mark.nightly
 def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
     pair.install()
     before = kubelets(pair)
@@ -88,6 +89,7 @@ def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
 
 @row(*{case.row for case in UNWELL})
 @pytest.mark.parametrize("case", UNWELL, ids=str)
+@pytest.mark.nightly
 def test_a_kubelet_that_does_not_come_up(pair: World, case: Unwell) -> None:
     pair.install(case.mode, kind=case.kind)
     pair.put(document("ecr.example"), mode=0o640)
@@ -111,6 +113,7 @@ def test_a_kubelet_that_does_not_come_up(pair: World, case: Unwell) -> None:
     assert kubelets(pair) == now
 
 
+@pytest.mark.nightly
 def test_absence_is_restored_as_absence(pair: World) -> None:
     pair.install("crash")
     failed(pair)
@@ -119,6 +122,7 @@ def test_absence_is_restored_as_absence(pair: World) -> None:
 
 
 @row("a dependency fails")
+@pytest.mark.nightly
 def test_a_dependency_that_fails(pair: World) -> None:
     pair.install_needing("/run/ok")
     pair.everywhere("rm", "/run/ok")
@@ -135,6 +139,7 @@ def test_a_dependency_that_fails(pair: World) -> None:
 
 
 @row("a condition of the unit is not met")
+@pytest.mark.nightly
 def test_a_condition_that_is_not_met(pair: World) -> None:
     pair.everywhere("touch", "/run/allowed")
     pair.install(unit="ConditionPathExists=/run/allowed")
@@ -152,6 +157,7 @@ def test_a_condition_that_is_not_met(pair: World) -> None:
 
 
 @row("kubelet is not running")
+@pytest.mark.nightly
 def test_a_kubelet_that_is_not_running(pair: World) -> None:
     pair.install()
     pair.everywhere("systemctl", "stop", UNIT)
@@ -162,6 +168,7 @@ def test_a_kubelet_that_is_not_running(pair: World) -> None:
     assert [pair.auths(node) for node in pair.nodes] == [{"quay.io"}] * 2
 
 
+@pytest.mark.nightly
 def test_a_kubelet_that_runs_and_is_not_heard(pair: World) -> None:
     """While kubelet runs and its healthz cannot be reached, the file is not written; check mode fails too."""
     pair.install()
@@ -182,6 +189,7 @@ def test_a_kubelet_that_runs_and_is_not_heard(pair: World) -> None:
 
 
 @row("the sixth restart in 10 s")
+@pytest.mark.nightly
 def test_the_start_limit(pair: World) -> None:
     """Without ResetFailedUnit the sixth start would leave kubelet down."""
     pair.install(unit="StartLimitIntervalSec=600\nStartLimitBurst=5")
@@ -196,6 +204,7 @@ def test_the_start_limit(pair: World) -> None:
 
 
 @row("somebody stops it meanwhile")
+@pytest.mark.nightly
 def test_a_concurrent_stop(pair: World) -> None:
     pair.install("slow", extra="TimeoutStartSec=30")
     with pair.during_the_restart("systemctl", "stop", UNIT):
@@ -212,6 +221,7 @@ def test_a_concurrent_stop(pair: World) -> None:
 
 
 @row("the bus is restarted meanwhile")
+@pytest.mark.nightly
 def test_the_bus_is_restarted_in_the_middle(pair: World) -> None:
     pair.install("slow", extra="TimeoutStartSec=30")
     with pair.during_the_restart("systemctl", "restart", "dbus.service"):
@@ -221,6 +231,7 @@ def test_the_bus_is_restarted_in_the_middle(pair: World) -> None:
 
 
 @row("D-Bus cannot be reached")
+@pytest.mark.nightly
 def test_a_bus_that_is_gone(pair: World) -> None:
     pair.install()
     pair.everywhere("sh", "-c", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket")
@@ -233,6 +244,7 @@ def test_a_bus_that_is_gone(pair: World) -> None:
 
 
 @row("the backup is gone when it is needed")
+@pytest.mark.nightly
 def test_a_backup_that_is_gone(pair: World) -> None:
     # systemd does not restart it either.
     pair.install("unready", extra="Restart=no")

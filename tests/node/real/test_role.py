@@ -37,6 +37,7 @@ def play(world: World, *registries: str, check: bool = False, **variables: Any) 
     )
 
 
+@pytest.mark.nightly
 def test_a_roll_out_and_its_repetition(fleet: World) -> None:
     fleet.install()
     before = [fleet.kubelet(node) for node in fleet.nodes]
@@ -76,6 +77,7 @@ def test_a_roll_out_and_its_repetition(fleet: World) -> None:
 
 
 @pytest.mark.parametrize(("allowed", "reached"), [(None, False), (50, True)])
+@pytest.mark.nightly
 def test_one_failing_node_of_a_batch_stops_the_roll_out_unless_it_may(
     fleet: World, allowed: int | None, reached: bool
 ) -> None:
@@ -91,6 +93,7 @@ def test_one_failing_node_of_a_batch_stops_the_roll_out_unless_it_may(
     assert ("config.json" in fleet.beside(fleet.nodes[2])) == reached
 
 
+@pytest.mark.nightly
 def test_what_a_killed_run_left_is_foretold(fleet: World) -> None:
     """The file is already as wanted; only the restart is missing."""
     fleet.install()
@@ -104,6 +107,7 @@ def test_what_a_killed_run_left_is_foretold(fleet: World) -> None:
     assert fleet.kubelet() != before
 
 
+@pytest.mark.nightly
 def test_a_run_that_ends_before_kubelets_health_is_checked(fleet: World) -> None:
     """The first handler restarts kubelet and finds it up. Kubelet ends two seconds later, after the run."""
     fleet.install("crash")
@@ -124,6 +128,7 @@ def test_a_run_that_ends_before_kubelets_health_is_checked(fleet: World) -> None
 @pytest.mark.parametrize(
     "variable", ["node_window", "node_ready_timeout", "node_backoff", "node_restart_timeout"]
 )
+@pytest.mark.nightly
 def test_an_invalid_time_is_found_before_the_write(fleet: World, variable: str) -> None:
     fleet.install()
     before = fleet.kubelet()
@@ -135,6 +140,7 @@ def test_an_invalid_time_is_found_before_the_write(fleet: World, variable: str) 
     assert fleet.kubelet() == before
 
 
+@pytest.mark.nightly
 def test_a_play_with_handlers_of_the_same_names(fleet: World) -> None:
     """The role does not notify these handlers."""
     fleet.install()
@@ -159,6 +165,7 @@ def test_a_play_with_handlers_of_the_same_names(fleet: World) -> None:
 
 
 @pytest.mark.parametrize("mode", ["crash", "unready"])
+@pytest.mark.nightly
 def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
     fleet.install(mode)
     fleet.put(document("ecr.example"))
@@ -196,6 +203,7 @@ def test_the_rescue_is_reached_with_every_ansible_core(fleet: World, core: str) 
     assert play(fleet, "quay.io", check=True, node_serial=3).code == 0
 
 
+@pytest.mark.nightly
 def test_all_fail_at_once_and_are_rolled_back(fleet: World) -> None:
     fleet.install("crash")
     done = play(fleet, BAD, node_serial=3, node_max_fail_percentage=100)
@@ -205,6 +213,7 @@ def test_all_fail_at_once_and_are_rolled_back(fleet: World) -> None:
         assert fleet.kubelet(node)[0] == "active"
 
 
+@pytest.mark.nightly
 def test_a_wrong_source_does_not_roll_the_good_file_back(fleet: World) -> None:
     fleet.install()
     assert play(fleet, "quay.io", node_serial=3, node_window=0.5).code == 0
@@ -216,6 +225,7 @@ def test_a_wrong_source_does_not_roll_the_good_file_back(fleet: World) -> None:
     assert fleet.kubelet() == now
 
 
+@pytest.mark.nightly
 def test_never_restarting_and_taking_out_again(fleet: World) -> None:
     fleet.install()
     fleet.put(document("ecr.example"))

@@ -24,7 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import atomic_file
 from tests.node.unit.story import OS_CALLS, STORIES, kill
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 
 # Functions that change neither a file nor kubelet.
 _HARMLESS = {

@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
 from tests.node.unit.support import Place, auth, config, document
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 
 A, B, OTHER = config(quay_io="a"), config(quay_io="b"), config(ghcr_io="c")
 WANTED = {"a": A, "b": B, "other": OTHER, "nothing": None}

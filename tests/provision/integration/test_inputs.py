@@ -13,7 +13,7 @@ import pytest
 
 from tests.provision.integration.test_interrupted import until
 from tests.support.docker_configs import auth, docker_config
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.provision import World, recap, rows
 from tests.support.secret_manager import PROJECT
 
@@ -66,6 +66,7 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
     ("clusters", "kind"),
     some([(5, "a "), ("clusters.yml", "a string"), ({}, "a mapping")]),
 )
+@pytest.mark.nightly
 def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: Any, kind: str) -> None:
     """ansible-core 2.18 converts the number to a string."""
     finished = world.provision({"clusters": clusters})
@@ -74,7 +75,7 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
     assert len(world.manager.store) == 0
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
     """``clusters:`` with nothing below it is null."""
     finished = world.provision({"clusters": None})
@@ -85,7 +86,7 @@ def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
     assert "-e clusters_dir=DIRECTORY" in said
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_empty_list_is_nothing_to_do(world: World) -> None:
     finished = world.provision({"clusters": []})
     assert finished.code == 0, finished.output
@@ -101,13 +102,14 @@ def test_a_missing_variable_is_told(world: World) -> None:
     assert world.api.writes() == []
 
 
+@pytest.mark.nightly
 def test_a_missing_directory_is_told(world: World) -> None:
     finished = world.provision({"clusters_dir": "/nonexistent/fleet"})
     assert finished.code != 0
     assert "/nonexistent/fleet does not exist, or is neither a file nor a directory" in finished.output
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_directory_without_cluster_files_is_told(world: World) -> None:
     world.fleet.joinpath(".hidden.json").write_text("{}")
     finished = world.provision({"clusters_dir": "../fleet"})
@@ -115,7 +117,7 @@ def test_a_directory_without_cluster_files_is_told(world: World) -> None:
     assert "../fleet has no cluster files (*.json, *.yaml, *.yml)" in finished.output
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> None:
     """Replication can only be chosen when a secret is created, so a file's value must not be ignored."""
     europe, _path = world.cluster_file(replicationPolicy="user-managed:europe-west1,europe-west4")
@@ -162,7 +164,7 @@ def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None
     assert len(world.manager.store) == len(fine)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> None:
     """Ansible validates the role's variables first. The role is the one of the README."""
     identity, _path = world.cluster_file()
@@ -185,7 +187,7 @@ def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> 
     assert world.placed(identity)["metadata"]["labels"]["team"] == "a"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_files_are_read_once(world: World) -> None:
     """The files are read once, at the beginning of the run."""
     identity, path = world.cluster_file()
@@ -220,6 +222,7 @@ def test_files_are_read_once(world: World) -> None:
         ]
     ),
 )
+@pytest.mark.nightly
 def test_what_would_be_ignored_is_refused(world: World, variables: dict[str, Any], said: str) -> None:
     world.cluster_file()
     finished = world.provision(variables)
@@ -228,7 +231,7 @@ def test_what_would_be_ignored_is_refused(world: World, variables: dict[str, Any
     assert len(world.manager.store) == 0
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_empty_variables_say_nothing(world: World) -> None:
     """For example a survey's empty fields, or a variable that overrides one of the inventory."""
     identity, _path = world.cluster_file()
@@ -240,6 +243,7 @@ def test_empty_variables_say_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("source", some([{}, "/etc/pull-secret.json"]))
+@pytest.mark.nightly
 def test_a_source_that_names_no_place_is_told(world: World, source: Any) -> None:
     """An empty source does not mean the HyperFleet API, and a path is not a source."""
     finished = world.provision({**world.cluster(), "source": source})
@@ -250,6 +254,7 @@ def test_a_source_that_names_no_place_is_told(world: World, source: Any) -> None
     assert len(world.manager.store) == 0
 
 
+@pytest.mark.nightly
 def test_one_secret_manager_for_all_is_down(world: World) -> None:
     clusters = [world.cluster() for _number in range(3)]
     world.manager.faults.add("*", code="UNAVAILABLE")
@@ -260,7 +265,7 @@ def test_one_secret_manager_for_all_is_down(world: World) -> None:
     assert world.api.writes() == []
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_the_management_cluster_is_down(world: World) -> None:
     clusters = [world.cluster() for _number in range(3)]
     world.api.faults.add(status=503, times=None)
@@ -273,7 +278,7 @@ def test_the_management_cluster_is_down(world: World) -> None:
     assert [world.versions(cluster) for cluster in clusters] == [1, 1, 1]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_defaults_of_the_action_group(world: World) -> None:
     """module_defaults apply to the modules. They do not break the role, which has variables for the same
     options.
@@ -330,6 +335,7 @@ def test_defaults_of_the_action_group(world: World) -> None:
     assert rows(finished)[cluster["cluster_id"]]["version"] == "1"
 
 
+@pytest.mark.nightly
 def test_options_of_the_whole_run_reach_both_modules(world: World) -> None:
     """Each option is set to something that fails: an endpoint without a server, a missing kubeconfig."""
     cluster = world.cluster()

@@ -151,6 +151,7 @@ def test_a_fleet_is_looked_at_without_a_write_or_a_value(world: World) -> None:
     }
 
 
+@pytest.mark.nightly
 def test_what_a_list_no_longer_names_is_listed(world: World) -> None:
     kept, dropped, renamed = (world.cluster() for _number in range(3))
     assert world.provision({"clusters": [kept, dropped, renamed]}).code == 0
@@ -178,7 +179,7 @@ def test_what_a_list_no_longer_names_is_listed(world: World) -> None:
     assert {secret(kept), secret(dropped), placed(kept), placed(dropped)} <= places
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_every_versions_digest_and_the_source_are_compared_if_wanted(world: World) -> None:
     cluster = world.cluster()
     assert world.provision({"clusters": [cluster]}).code == 0
@@ -197,7 +198,7 @@ def test_every_versions_digest_and_the_source_are_compared_if_wanted(world: Worl
 
 
 @pytest.mark.parametrize("clusters", [12])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_fleet_costs_one_list_a_project_and_two_calls_a_cluster(world: World, clusters: int) -> None:
     fleet = [world.cluster() for _number in range(clusters)]
     assert world.provision({"clusters": fleet}).code == 0
@@ -216,7 +217,7 @@ def test_a_fleet_costs_one_list_a_project_and_two_calls_a_cluster(world: World, 
     }
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_one_place_that_fails_is_one_clusters_failure(world: World) -> None:
     good, refused = world.cluster(), world.cluster()
     assert world.provision({"clusters": [good, refused]}).code == 0
@@ -236,6 +237,7 @@ def test_one_place_that_fails_is_one_clusters_failure(world: World) -> None:
 
 
 @pytest.mark.parametrize("digests", ["newest", "all"])
+@pytest.mark.nightly
 def test_a_versions_number_and_state_are_printed(world: World, digests: str) -> None:
     cluster = world.cluster()
     assert world.provision(cluster).code == 0
@@ -253,6 +255,7 @@ def test_a_versions_number_and_state_are_printed(world: World, digests: str) -> 
     assert lines[1:] == (told if digests == "all" else [line[:-1] for line in told])
 
 
+@pytest.mark.nightly
 def test_a_refusal_in_the_management_cluster_hides_no_version(world: World) -> None:
     good, refused = world.cluster(), world.cluster()
     assert world.provision({"clusters": [good, refused]}).code == 0
@@ -277,6 +280,7 @@ def test_a_refusal_in_the_management_cluster_hides_no_version(world: World) -> N
     ]
 
 
+@pytest.mark.nightly
 def test_a_project_that_cannot_be_listed_fails_the_run_with_its_message(world: World) -> None:
     cluster = world.cluster()
     assert world.provision({"clusters": [cluster]}).code == 0
@@ -288,6 +292,7 @@ def test_a_project_that_cannot_be_listed_fails_the_run_with_its_message(world: W
     assert "hmac-sha256" not in finished.output, "the result is not printed"
 
 
+@pytest.mark.nightly
 def test_a_place_is_named_without_a_source(world: World) -> None:
     cluster = world.cluster()
     where = {"project": PROJECT, "namespace": cluster["management_namespace"]}

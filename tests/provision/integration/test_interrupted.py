@@ -48,6 +48,7 @@ def check_each_once(world: World, clusters: list[dict[str, Any]]) -> None:
     assert all(world.placed_config(cluster) == ONE for cluster in clusters)
 
 
+@pytest.mark.cores
 def test_killed_in_the_middle_and_run_again(world: World) -> None:
     clusters = [world.cluster() for _number in range(MANY)]
     variables = {"clusters": clusters, "provision_concurrency": 4, "provision_api_timeout": 5}
@@ -81,7 +82,7 @@ def test_killed_in_the_middle_and_run_again(world: World) -> None:
     assert not list(world.ansible.directory.rglob("pull-secret-*")), "killed runs left files behind"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_two_runs_at_once(world: World) -> None:
     clusters = [world.cluster() for _number in range(20)]
     world.manager.faults.add("AddSecretVersion", delay=0.02)
@@ -93,6 +94,7 @@ def test_two_runs_at_once(world: World) -> None:
     assert len(created) == len(clusters)
 
 
+@pytest.mark.nightly
 def test_a_slow_batch_shows_how_far_it_is(world: World) -> None:
     clusters = [world.cluster() for _number in range(12)]
     world.manager.faults.add("AddSecretVersion", delay=1.2)
@@ -107,7 +109,7 @@ def test_a_slow_batch_shows_how_far_it_is(world: World) -> None:
 ANOTHER_PYTHON = {"ansible_python_interpreter": str(Path(sys.executable).with_name("python3"))}
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: World) -> None:
     clusters = [world.cluster() for _number in range(30)]
     variables = {"clusters": clusters, "provision_concurrency": 2}
@@ -130,7 +132,7 @@ def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: Wo
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_signalled_playbook_leaves_no_process_behind(world: World, number: signal.Signals) -> None:
     """By Ctrl-C, a supervisor or the kernel: the worker finishes what it has begun and ends too."""
     # So many clusters that the worker's result would fill a pipe that no process reads any more.

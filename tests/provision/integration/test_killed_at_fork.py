@@ -22,7 +22,7 @@ from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.docker_configs import docker_config
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.processes import Ansible
 
 AT_FORK = Path(__file__).parent / "at_fork"

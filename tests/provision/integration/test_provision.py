@@ -22,7 +22,7 @@ TWO = docker_config(quay_io="two")
 
 
 @at_once_and_late(fast=False)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
     """The default source is the cluster's spec.pullSecret.data."""
     cluster = world.cluster()
@@ -50,6 +50,7 @@ def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.nightly
 def test_one_cluster_can_be_removed_by_variables(world: World) -> None:
     cluster = world.cluster()
     assert world.provision(cluster).code == 0
@@ -61,6 +62,7 @@ def test_one_cluster_can_be_removed_by_variables(world: World) -> None:
     assert recap(world.provision({**cluster, "state": "absent"}))["changed"] == 0
 
 
+@pytest.mark.nightly
 def test_a_play_can_ask_for_check_mode_itself(world: World) -> None:
     """``ansible_check_mode`` only reflects the command line, not the keyword ``check_mode``."""
     cluster = world.cluster()
@@ -87,6 +89,8 @@ def test_a_play_can_ask_for_check_mode_itself(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.both
+@pytest.mark.cores
 def test_a_fleet_from_check_to_rotation(world: World) -> None:
     """--check --diff, the real run, a run without changes, then one rotated, one drifted, one deleted."""
     clusters = [world.cluster() for _number in range(5)]
@@ -139,7 +143,7 @@ def test_a_fleet_from_check_to_rotation(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_list_can_mix_states(world: World) -> None:
     kept, gone = world.cluster(), world.cluster()
     assert world.provision({"clusters": [kept, gone]}).code == 0
@@ -152,6 +156,7 @@ def test_a_list_can_mix_states(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
+@pytest.mark.cores
 def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
     """A directory with a broken JSON file, a broken pull secret, a foreign secret and a missing namespace."""
     good, _path = world.cluster_file()
@@ -215,7 +220,7 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
 
 
 @at_once_and_late(fast=False)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_role_of_ones_own_with_every_option(world: World) -> None:
     """Retention, own names, labels, service accounts and immutability reach the modules."""
     cluster: dict[str, Any] = world.cluster()

@@ -58,7 +58,7 @@ def test_results_are_taken_by_the_names_they_were_registered_in(ansible: Ansible
         ("management", "some", "must be the name of a registered result"),
     ],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_what_is_no_name_is_told(ansible: Ansible, option: str, name: Any, what: str) -> None:
     finished = report(ansible, **{option: name})
     assert finished.code != 0
@@ -66,12 +66,13 @@ def test_what_is_no_name_is_told(ansible: Ansible, option: str, name: Any, what:
     assert "example-password" not in finished.output + str(finished.tasks)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_the_table_can_be_left_out(ansible: Ansible) -> None:
     assert "CLUSTER" in report(ansible).stdout
     assert "CLUSTER" not in report(ansible, show=False).stdout
 
 
+@pytest.mark.nightly
 def test_what_is_no_list_of_clusters_is_told(ansible: Ansible) -> None:
     finished = report(ansible, clusters="stored")
     assert finished.code != 0
@@ -82,7 +83,7 @@ def test_what_is_no_list_of_clusters_is_told(ansible: Ansible) -> None:
     ("template", "why"),
     [("{{ nope }}", "refers to the undefined variable 'nope'"), ("{{ 1 / 0 }}", "cannot be evaluated (")],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_template_that_fails_is_said_to_by_its_variables_name(
     ansible: Ansible, template: str, why: str
 ) -> None:

@@ -64,6 +64,7 @@ async def read_until_all(source: asyncio.subprocess.Process, count: int) -> dict
                 return event
 
 
+@pytest.mark.nightly
 def test_a_thousand_clusters_take_one_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async def scenario() -> None:
         runner = ROOT / "tests/secret_events/integration/process.py"
@@ -92,6 +93,7 @@ def test_a_thousand_clusters_take_one_process(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.real("go")
+@pytest.mark.nightly
 def test_a_thousand_watches_of_the_real_api_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

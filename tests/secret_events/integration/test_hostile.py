@@ -19,7 +19,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import api as api_module
 from tests.secret_events.integration.process import memory
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.relay import Listener
 from tests.support.secret_events.api_server import CANARY, ApiServer
 from tests.support.secret_events.source import entry, running, token_file
@@ -176,6 +176,7 @@ async def informational_heads(unused: str, writer: asyncio.StreamWriter) -> None
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
 @pytest.mark.parametrize("hostile", [flooding_head, dripping_head, informational_heads])
+@pytest.mark.nightly
 def test_a_head_without_an_end_is_given_up(
     hostile: Answer, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +259,7 @@ def test_a_hundred_changes_a_second_are_few_events_and_the_last_one_counts(tmp_p
 
 
 @pytest.mark.parametrize("verb", some(["list", "watch"]))
+@pytest.mark.nightly
 def test_many_that_never_answer_hold_up_nobody(
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

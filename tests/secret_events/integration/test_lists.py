@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import f
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.fleet import Fleet
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import SecretWatchSettings
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secret_events.api_server import CANARY, ApiServer
 from tests.support.secret_events.source import entry, running, token_file
 from tests.support.waiting import until

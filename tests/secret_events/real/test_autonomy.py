@@ -120,6 +120,7 @@ def test_what_a_tenant_changes_is_merged_without_anybody_starting_anything(
     report(capsys, "from a change to the merged secret", seconds)
 
 
+@pytest.mark.nightly
 def test_an_api_server_that_never_answers_holds_up_nobody_for_long(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,6 +114,7 @@ def test_changes_are_seen_and_survive_cut_connections(
     assert all(value not in received for value in values)
 
 
+@pytest.mark.nightly
 def test_bookmarks_and_ends_of_watches_make_no_events(
     server: tuple[KubernetesEnv, Api], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def hosted(directory: Path, cluster: str, server: ApiServer, namespace: str) -> 
     return {"cluster_id": cluster, "original": original, "hosted_namespace": namespace, **named}
 
 
+@pytest.mark.nightly
 def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

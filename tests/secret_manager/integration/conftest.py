@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module under test. The fast tests use gRPC, but for those about transports; the exhaustive ones repeat
+"""The module under test. The fast tests use gRPC, but for those about transports; the nightly ones repeat
 each test over REST, and over REST without Google's library.
 """
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.secret_manager.integration.flows import CALLS, Flow, started
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secret_manager import EVERY_TRANSPORT, Module
 
 

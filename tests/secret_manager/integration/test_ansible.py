@@ -28,6 +28,7 @@ def _play(*tasks: Mapping[str, Any], **play: Any) -> list[dict[str, Any]]:
     return [{"hosts": "localhost", "gather_facts": False, "tasks": list(tasks), **play}]
 
 
+@pytest.mark.cores
 def test_the_life_of_a_secret(ansible: Ansible, store: Module) -> None:
     """Check mode, created, unchanged, changed, removed: six tasks of one playbook."""
     name = "hyperfleet.pull_secret.gcp_pull_secret"
@@ -117,6 +118,7 @@ def test_a_mistake_in_the_task_fails_it_without_a_call(ansible: Ansible, store: 
     assert store.lab.calls.count() == 0
 
 
+@pytest.mark.nightly
 def test_a_long_batch_shows_how_far_it_is(ansible: Ansible, store: Module) -> None:
     store.lab.faults.add("AddSecretVersion", delay=0.1)
     targets = [

@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from tests.secret_manager.integration.flows import CALLS, RETAINING, TRANSIENT, WRITING, WRONG_LABELS, Flow
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secret_manager import EVERY_TRANSPORT, PROJECT, Module, document, owned, secret_id
 
 pytestmark = pytest.mark.parametrize("module", EVERY_TRANSPORT, indirect=True)

@@ -27,7 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from tests.secret_manager.integration.elsewhere import start
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secret_manager import EVERY_TRANSPORT, PLAIN, PROJECT, Module, document, owned
 
 _RUNS = 8

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.secret_manager.integration.flows import WRITING, Flow
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.secret_manager import EVERY_TRANSPORT, Module
 
 pytestmark = pytest.mark.parametrize("module", EVERY_TRANSPORT, indirect=True)

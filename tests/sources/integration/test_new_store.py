@@ -182,6 +182,7 @@ def tree(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.parametrize("way", [*WAYS, *CLUSTERS])
+@pytest.mark.nightly
 def test_every_workflow_has_it(tree: Path, api: Api, way: str) -> None:
     is_first = tree.name.startswith("before")
     if way in CLUSTERS and not is_first:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.processes import Finished
 from tests.variables.integration.world import CANARY, World
 
@@ -39,6 +39,7 @@ def test_an_empty_list_is_one_warning(world: World, playbook: str, clusters: Any
 
 
 @pytest.mark.parametrize("given", some([{"provision_clusters": []}, {}], {}))
+@pytest.mark.nightly
 def test_an_empty_list_of_a_role_is_one_warning(world: World, given: dict[str, Any]) -> None:
     role = {"ansible.builtin.import_role": {"name": "hyperfleet.pull_secret.provision"}, "vars": given}
     finished = world.ansible.playbook([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}])
@@ -58,6 +59,7 @@ def test_an_empty_list_of_a_role_is_one_warning(world: World, given: dict[str, A
         ("inspect", {"clusters": [], "inspect_unlisted": True, "inspect_projects": ["customer-1"]}),
     ),
 )
+@pytest.mark.nightly
 def test_an_empty_list_that_is_normal_is_no_warning(
     world: World, playbook: str, extra: dict[str, Any]
 ) -> None:
@@ -75,7 +77,7 @@ def test_what_is_no_list_is_said_first(world: World, playbook: str, clusters: An
     assert world.nothing_was_reached()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_what_is_no_list_of_a_role_is_said_first(world: World) -> None:
     """Ansible's own check does not run before it."""
     role = {"name": "hyperfleet.pull_secret.hosted_cluster", "rolespec_validate": False}
@@ -99,6 +101,7 @@ def test_what_is_no_list_of_a_role_is_said_first(world: World) -> None:
     ),
 )
 @pytest.mark.parametrize("playbook", some(["provision", "inspect"], "provision"))
+@pytest.mark.nightly
 def test_a_directory_without_clusters_is_said_first(
     world: World, playbook: str, directory: Any, said: str
 ) -> None:

@@ -17,7 +17,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from tests.support import names
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.tools.env import ROOT
 from tests.variables.integration.test_undefined import trusted
 from tests.variables.integration.world import World
@@ -107,6 +107,7 @@ def _default(module: str, option: str) -> Any:
     ("role", "value"),
     some([(role, value) for role in names.ROLES for value in (None, "")], ("provision", "")),
 )
+@pytest.mark.nightly
 def test_an_empty_variable_says_nothing(world: World, role: str, value: Any) -> None:
     """All variables of a role at once, except those that the run needs."""
     playbook = _PLAYBOOKS[role]

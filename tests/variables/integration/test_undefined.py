@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables i
     value_of,
 )
 from tests.support import names
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.variables.integration.world import CANARY, DOCUMENT, World
 
 PLAIN = "{{ nope }}"
@@ -96,6 +96,7 @@ def test_a_value_with_something_undefined_in_it_is_an_error(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["{{ {'a': 1}.b }}", "{{ [1][3] }}", "{{ fine.x }}"])
+@pytest.mark.cores
 def test_a_value_without_a_name_is_told_too(value: str) -> None:
     raw, templar = with_templar({"mine": {"inline": CANARY, "x": value}, "fine": {"y": 1}})
     (said,) = unusable(["mine"], lambda name: value_of(name, raw, templar))
@@ -103,6 +104,7 @@ def test_a_value_without_a_name_is_told_too(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["{{ 1 | no_such_filter }}", "{{ 1 +", "{{ mine }}", "{{ 'a' | int / 0 }}"])
+@pytest.mark.cores
 def test_a_value_that_cannot_be_evaluated_is_not_quoted(value: str) -> None:
     raw, templar = with_templar({"mine": f"{value} {CANARY}"})
     (said,) = unusable(["mine"], lambda name: value_of(name, raw, templar))
@@ -130,7 +132,7 @@ def test_what_says_nothing_is_not_given() -> None:
 
 
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> None:
     """All variables at once: first the playbook's own, then its role's. A play's hosts come before any task."""
     own = names.own(playbook)
@@ -152,7 +154,7 @@ def test_what_comes_before_any_task_is_tried_alone() -> None:
 
 @pytest.mark.parametrize(
     ("playbook", "name"),
-    some(_ALONE, ("node", "node_hosts"), ("node", "node_serial"), ("provision", "clusters")),
+    some(_ALONE, ("node", "node_hosts")),
 )
 def test_a_variable_with_something_undefined_in_it_ends_a_run(world: World, playbook: str, name: str) -> None:
     for value in (NESTED, PLAIN):
@@ -170,7 +172,7 @@ def test_a_variable_with_something_undefined_in_it_ends_a_run(world: World, play
         ("provision_clusters", [{"cluster_id": "cls-1", "source": NESTED}]),
     ],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str, value: Any) -> None:
     """Ansible's own check does not run before it, because it quotes the value with ansible-core 2.18."""
     role = {"name": "hyperfleet.pull_secret.provision", "rolespec_validate": False}
@@ -183,7 +185,7 @@ def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str
     assert world.nothing_was_reached()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_empty_list_of_clusters_names_none(world: World) -> None:
     """Unlike null and an empty string, an empty list counts as given. The adapter playbook still refuses it."""
     finished = world.run("adapter", {"cluster_ids": []})
@@ -192,7 +194,7 @@ def test_an_empty_list_of_clusters_names_none(world: World) -> None:
     assert world.nothing_was_reached()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.cores
 def test_what_another_host_leaves_undefined_is_an_error(world: World) -> None:
     """ansible-core 2.18 returns the text of the template in its place."""
     inventory = {"ctx": PLAIN, "nested": {"a": [PLAIN]}}

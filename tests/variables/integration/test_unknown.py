@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import names
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.variables.integration.world import CANARY, World
 
 # Variables of AWX, and an inventory's variables for other roles.
@@ -53,10 +53,7 @@ OTHERS: dict[str, Any] = {
             ("node", "node_host", "node_hosts"),
             ("node", "node_sauce", "node_source"),
         ],
-        ("provision", "provison_retry", "provision_retry"),
-        ("provision", "digest_key", "provision_digest_key"),
         ("provision", "adpot", "adopt"),
-        ("provision", "source.file", "source: {file: ...}"),
         ("job", "job_timeout", "job_retry"),
     ),
 )
@@ -68,7 +65,7 @@ def test_an_unknown_extra_variable_is_refused(world: World, playbook: str, name:
     assert world.nothing_was_reached()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_secret_in_the_place_of_a_plays_own_list_of_names_is_not_shown(world: World) -> None:
     finished = world.run("job", {"job_variables": CANARY, "job_gcp": []})
     assert finished.code != 0
@@ -76,7 +73,7 @@ def test_a_secret_in_the_place_of_a_plays_own_list_of_names_is_not_shown(world: 
     assert CANARY not in finished.output
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_what_is_neither_true_nor_false_is_not_shown(world: World) -> None:
     finished = world.run("reconcile", {"adapter_all": CANARY})
     assert finished.code != 0
@@ -86,7 +83,7 @@ def test_what_is_neither_true_nor_false_is_not_shown(world: World) -> None:
 
 
 @pytest.mark.parametrize("wrong", [CANARY, [3, None], [[3]], {"a": 1}, True, 1.5, "3\n"])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_invalid_number_of_nodes_is_refused_by_name(world: World, wrong: Any) -> None:
     finished = world.run("node", {"node_serial": wrong})
     assert finished.code != 0
@@ -101,6 +98,7 @@ def test_an_invalid_number_of_nodes_is_refused_by_name(world: World, wrong: Any)
         ("provision", "managment_context"),
     ),
 )
+@pytest.mark.nightly
 def test_a_misspelt_variable_of_an_inventory_is_refused(world: World, playbook: str, name: str) -> None:
     finished = world.run(playbook, {}, inventory={name: CANARY})
     assert finished.code != 0
@@ -110,6 +108,7 @@ def test_a_misspelt_variable_of_an_inventory_is_refused(world: World, playbook: 
 
 
 @pytest.mark.parametrize("form", some(["import_role", "include_role", "roles"], "include_role"))
+@pytest.mark.nightly
 def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form: str) -> None:
     role = "hyperfleet.pull_secret.provision"
     given = {"provision_clusters": [], "provision_show": False}
@@ -149,6 +148,7 @@ def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form:
         ("job", "job_retry", {"tries": 0}, ".tries must be a number from 1 to 1000"),
     ),
 )
+@pytest.mark.nightly
 def test_a_wrong_value_is_found_before_the_first_write(
     world: World, playbook: str, name: str, value: Any, said: str
 ) -> None:
@@ -162,7 +162,7 @@ def test_a_wrong_value_is_found_before_the_first_write(
 
 
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_foreign_variables_are_not_refused(world: World, playbook: str) -> None:
     """A variable that another variable reads is not refused either, with any name."""
     read = {"provision_timeouts": 20, "node_timeouts": 20, "node_secret_file": "a"}
@@ -179,7 +179,7 @@ def test_foreign_variables_are_not_refused(world: World, playbook: str) -> None:
     assert not world.nothing_was_reached()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_misspelt_variable_of_an_imported_playbook_is_refused(world: World) -> None:
     name = "hyperfleet.pull_secret.provision"
     finished = world.ansible.playbook(
@@ -191,7 +191,7 @@ def test_a_misspelt_variable_of_an_imported_playbook_is_refused(world: World) ->
     assert world.nothing_was_reached()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_what_only_looks_like_a_variable_is_left_alone(world: World) -> None:
     """Such a variable is in an inventory or a play, or is registered by a task, which may differ in one letter."""
     tasks: list[dict[str, Any]] = [
@@ -216,7 +216,7 @@ def test_what_only_looks_like_a_variable_is_left_alone(world: World) -> None:
         ("adapter", {"cluster_id": "cls-1"}),
     ),
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_one_file_of_variables_serves_several_playbooks(
     world: World, playbook: str, extra: dict[str, Any]
 ) -> None:
@@ -229,7 +229,7 @@ def test_one_file_of_variables_serves_several_playbooks(
     "name",
     ["cluster_id", "cluster_ids", "clusters", "clusters_dir", "events"],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_sweep_over_all_clusters_refuses_a_variable_that_names_some(world: World, name: str) -> None:
     value = [{"id": "cls-1"}] if name == "events" else ["cls-1"]
     finished = world.run("reconcile", {name: value})
@@ -239,7 +239,7 @@ def test_a_sweep_over_all_clusters_refuses_a_variable_that_names_some(world: Wor
 
 
 @pytest.mark.parametrize("value", [False, "", None])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> None:
     """The same file of variables may also be for the playbook adapter."""
     finished = world.run("reconcile", {"adapter_all": value})
@@ -254,7 +254,7 @@ def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> Non
     ("name", "value"),
     [("node_hosts", "node-1"), ("node_serial", 1), ("node_max_fail_percentage", 20)],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_inventory_cannot_choose_the_nodes(world: World, name: str, value: Any) -> None:
     finished = world.run("node", {}, inventory={name: value})
     assert finished.code != 0

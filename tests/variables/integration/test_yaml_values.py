@@ -11,7 +11,7 @@ import textwrap
 import pytest
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 from tests.support.processes import Finished
 from tests.variables.integration.world import World
 
@@ -68,6 +68,7 @@ def _vaulted(text: str, *, damaged: bool = False) -> str:
         ),
     ),
 )
+@pytest.mark.nightly
 def test_a_date_in_a_variable_is_refused_by_its_path(
     world: World, playbook: str, text: str, said: str
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_date_in_a_variable_is_refused_by_its_path(
         ("provision", "provision_gcp", "provision_gcp:\n  endpoint: %s"),
     ),
 )
+@pytest.mark.cores
 def test_a_vaulted_value_that_cannot_be_decrypted_is_refused(
     world: World, playbook: str, name: str, text: str
 ) -> None:
@@ -102,7 +104,7 @@ def test_a_vaulted_value_that_cannot_be_decrypted_is_refused(
     assert world.nothing_was_reached()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_vaulted_value_is_a_value(world: World) -> None:
     """ansible-core 2.18 does not convert it to a string."""
     finished = _run(

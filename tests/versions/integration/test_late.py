@@ -18,8 +18,8 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from tests.stand_ins.secret_manager.protos import DISABLED
-from tests.support.exhaustive import some
 from tests.support.late import LATE, LATE_SECONDS, Clock
+from tests.support.nightly import some
 from tests.versions.integration.test_two_runs import MIXES
 from tests.versions.integration.world import CLUSTER, PROJECT, SECRET, WAYS, World, document
 

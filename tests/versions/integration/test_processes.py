@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.exhaustive import some
 from tests.support.job.program import LIMIT, Program
+from tests.support.nightly import some
 from tests.support.processes import Ansible, Running
 from tests.versions.integration.world import (
     CLUSTER,
@@ -84,6 +84,7 @@ def processes(world: World, ansible: Ansible, tmp_path: Path) -> Iterator[Proces
         ("playbook", "job"),
     ),
 )
+@pytest.mark.nightly
 def test_two_processes_end_with_the_newest_version(
     world: World, processes: Processes, one: str, other: str, there: bool
 ) -> None:

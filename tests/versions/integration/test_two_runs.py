@@ -18,8 +18,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     KubernetesClient,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import place
-from tests.support.exhaustive import some
 from tests.support.late import at_once_and_late
+from tests.support.nightly import some
 from tests.versions.integration.world import SECRET, WAYS, World, meanwhile
 
 MIXES = list(itertools.combinations_with_replacement(WAYS, 2))

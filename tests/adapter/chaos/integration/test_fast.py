@@ -40,6 +40,7 @@ def until_right(
         time.sleep(0.1)
 
 
+@pytest.mark.nightly
 def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
     """No sentinel repeats the events: one event for each change must be enough."""
     with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), SEED) as parts:
@@ -57,7 +58,7 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
         assert kubelet.running() == []
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Path) -> None:
     """All APIs have faults, and a sentinel publishes the clusters that are not reconciled."""
     with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), SEED + 1) as parts:

@@ -61,6 +61,7 @@ def test_other_clusters_do_not_wait_for_it(world: ChaosWorld, parts: Parts) -> N
     assert parts.broken() == []
 
 
+@pytest.mark.nightly
 def test_a_run_that_takes_long_is_no_run_that_did_not_begin(world: ChaosWorld, parts: Parts) -> None:
     cluster = world.cluster()
     world.hyperfleet.faults.add(delay=_DELAY)

@@ -31,6 +31,7 @@ def broker() -> Iterator[RabbitMQ]:
         yield found
 
 
+@pytest.mark.nightly
 def test_at_the_end_all_is_right(
     world: ChaosWorld, broker: RabbitMQ, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

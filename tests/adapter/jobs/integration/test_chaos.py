@@ -17,7 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.lab.session import STAND_IN
 from tests.support.adapter_jobs.world import FAILURE, SUCCESS, World, said
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 
 played = pytest.mark.parametrize("server", [pytest.param(STAND_IN, id="stand-in")], indirect=True)
 _FAULTS = (

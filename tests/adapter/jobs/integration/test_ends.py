@@ -64,6 +64,7 @@ def evicted(world: World) -> None:
         (evicted, "success", None),
     ],
 )
+@pytest.mark.both
 def test_each_end_is_counted_once_by_the_jobs_own_status(
     world: World, end: Callable[[World], None], result: str, kind: str | None
 ) -> None:

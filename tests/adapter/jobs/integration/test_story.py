@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import base64
 
+import pytest
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.support.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, World, said
 
 NAME, DATA = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data"
 
 
+@pytest.mark.both
 def test_from_the_making_to_the_end(world: World) -> None:
     made = world.apply()
     assert (made.state, made.reason, made.job, made.made) == ("created", "JobCreated", NAME, True)
@@ -142,6 +145,7 @@ def test_going_back_to_an_earlier_document_makes_a_job(world: World) -> None:
     assert world.job_names() == ["pullsecret-c-1-gen2", "pullsecret-c-1-gen3"]
 
 
+@pytest.mark.both
 def test_removal_is_reported_when_nothing_is_left(world: World) -> None:
     world.apply()
     world.playing.run(NAME)

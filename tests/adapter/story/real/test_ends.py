@@ -139,6 +139,7 @@ def fired(directory: Path, rules: str, before: dict[str, float], after: dict[str
     return done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_five_ways_to_end(ends: Ends, tmp_path: Path) -> None:
     before = series(ends.metrics)
 

@@ -173,6 +173,7 @@ def test_the_contracts_timeline_then_rotation_an_edit_and_deletion(
 
 
 @pytest.mark.real("pubsub-emulator")
+@pytest.mark.nightly
 def test_over_pubsub(over_pubsub: StoryWorld) -> None:
     from tests.adapter.story.world import PASSWORDS, document
 
@@ -188,6 +189,7 @@ def test_over_pubsub(over_pubsub: StoryWorld) -> None:
         assert world.left() == []
 
 
+@pytest.mark.nightly
 def test_the_management_namespace_goes_before_the_cluster(by_hand: StoryWorld) -> None:
     """The adapter's rights there go with it: later requests are refused, whether or not a Secret exists."""
     world = by_hand

@@ -67,7 +67,7 @@ def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: 
     eventually(lambda: not any(cluster.holder(number) for number in range(slots)), "all slots are given back")
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_bad_secret_takes_down_at_most_the_budget(new_node: NewNode, cluster: Cluster) -> None:
     """The bad secret breaks every kubelet. One node tries it; the others hold it, and all keep working."""
     nodes = [new_node(f"node-{number}") for number in range(4)]
@@ -119,6 +119,7 @@ def test_held_until_the_other_is_well(new_node: NewNode, cluster: Cluster) -> No
         {"state": "failed", "resourceVersion": "1"},
     ],
 )
+@pytest.mark.nightly
 def test_these_nodes_are_not_held(new_node: NewNode, cluster: Cluster, other: dict[str, str]) -> None:
     version = cluster.put(document())
     cluster.say("node-9", {"resourceVersion": version, "message": "x", **other})
@@ -135,6 +136,7 @@ def test_a_dead_holder_loses_its_slot(new_node: NewNode, cluster: Cluster) -> No
     assert node.kubelet.restarts == 1
 
 
+@pytest.mark.nightly
 def test_the_slot_is_renewed_while_kubelet_is_being_restarted(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node(SYNCER_LEASE_SECONDS="2")
     go_on = blocked(node)
@@ -148,6 +150,7 @@ def test_the_slot_is_renewed_while_kubelet_is_being_restarted(new_node: NewNode,
 
 
 @pytest.mark.parametrize("code", [429, 503])
+@pytest.mark.nightly
 def test_a_slot_that_the_server_does_not_take_back(new_node: NewNode, cluster: Cluster, code: int) -> None:
     node = new_node(SYNCER_LEASE_SECONDS="12")
     go_on = blocked(node)

@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, blocked, document, eventually
+from tests.support.nightly import some
 
 
 def test_a_change_reaches_the_file_and_kubelet(cluster: Cluster, new_node: NewNode) -> None:
@@ -46,6 +47,7 @@ def test_the_file_does_not_wait_for_the_slot(cluster: Cluster, new_node: NewNode
     assert node.kubelet.restarts == 1
 
 
+@pytest.mark.nightly
 def test_a_newer_secret_is_written_while_the_older_is_still_being_tried(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -63,7 +65,7 @@ def test_a_newer_secret_is_written_while_the_older_is_still_being_tried(
     assert node.kubelet.restarts == 2, "one restart for what was written after the first had begun"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_equal_meaning_is_no_restart(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node().start()
     version = cluster.put(document())
@@ -76,6 +78,7 @@ def test_equal_meaning_is_no_restart(cluster: Cluster, new_node: NewNode) -> Non
     assert node.path.stat().st_ino == before, "the file must not be written"
 
 
+@pytest.mark.nightly
 def test_restart_never(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node(SYNCER_RESTART="never").start()
     version = cluster.put(document())
@@ -87,13 +90,15 @@ def test_restart_never(cluster: Cluster, new_node: NewNode) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [
-        (b'{"auths":{"quay.io":{"auth":"bm8gY29sb24="}}}', "quay.io"),
-        (b'{"auths":{"registry.example.com":{"auth":"example password"}}}', "registry.example.com"),
-        (b'{"auths":[]}', "auths-not-an-object"),
-        (b'{"auths":{}}', "auths-empty"),
-        (None, ".dockerconfigjson"),
-    ],
+    some(
+        [
+            (b'{"auths":{"quay.io":{"auth":"bm8gY29sb24="}}}', "quay.io"),
+            (b'{"auths":{"registry.example.com":{"auth":"example password"}}}', "registry.example.com"),
+            (b'{"auths":[]}', "auths-not-an-object"),
+            (b'{"auths":{}}', "auths-empty"),
+            (None, ".dockerconfigjson"),
+        ]
+    ),
 )
 def test_an_invalid_secret_never_reaches_the_file(
     cluster: Cluster, new_node: NewNode, content: bytes | None, said: str
@@ -138,6 +143,7 @@ def test_kubelet_does_not_come_up_and_the_file_is_rolled_back(cluster: Cluster, 
     assert node.kubelet.restarts == 6
 
 
+@pytest.mark.nightly
 def test_absence_is_restored_as_absence(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node()
     node.kubelet.on_restart = lambda number: "failed" if number < 4 else "done"
@@ -156,7 +162,7 @@ def test_absence_is_restored_as_absence(cluster: Cluster, new_node: NewNode) -> 
         ["crash"] * 6,
     ],
 )
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_sick_node_is_not_the_documents_fault(
     cluster: Cluster, new_node: NewNode, outcomes: list[str]
 ) -> None:
@@ -197,6 +203,7 @@ def test_what_fails_and_is_well_with_the_file_of_before_is_the_documents_fault(
     assert "by" not in cluster.status()
 
 
+@pytest.mark.nightly
 def test_a_unit_that_cannot_be_restarted_is_the_nodes_fault(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node()
     node.kubelet.now = node.kubelet.now._replace(load="masked")
@@ -220,6 +227,7 @@ def test_a_secret_that_is_deleted_leaves_the_file(cluster: Cluster, new_node: Ne
     assert node.kubelet.restarts == 2
 
 
+@pytest.mark.nightly
 def test_no_secret_yet(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node().start()
     assert "does not exist" in cluster.wait("pending", "")
@@ -237,6 +245,7 @@ def test_a_foreign_write_is_repaired(cluster: Cluster, new_node: NewNode) -> Non
     eventually(lambda: "quay.io" in node.auths(), "it is there again")
 
 
+@pytest.mark.nightly
 def test_a_file_that_cannot_be_written_is_tried_again(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node()
     node.path.mkdir()
@@ -251,7 +260,7 @@ def test_a_file_that_cannot_be_written_is_tried_again(cluster: Cluster, new_node
 
 
 @pytest.mark.parametrize("code", [403, 404, 409, 500])
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_status_that_cannot_be_written_stops_nothing(
     cluster: Cluster, new_node: NewNode, code: int
 ) -> None:
@@ -266,6 +275,7 @@ def test_a_status_that_cannot_be_written_stops_nothing(
 
 
 @pytest.mark.parametrize("what", ["configmaps", "leases"])
+@pytest.mark.nightly
 def test_a_change_does_not_wait_for_a_silent_api_server(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
@@ -285,7 +295,7 @@ def test_a_change_does_not_wait_for_a_silent_api_server(
     cluster.wait("in-sync", version)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_report_that_was_lost_is_repeated(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +330,7 @@ def test_the_watch_survives_what_an_api_server_does(cluster: Cluster, new_node: 
     assert node.logged("watching")
 
 
+@pytest.mark.nightly
 def test_a_token_is_rotated(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node()
     node.token("an-old-token")
@@ -330,7 +341,7 @@ def test_a_token_is_rotated(cluster: Cluster, new_node: NewNode) -> None:
     cluster.wait("in-sync", version)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -348,7 +359,7 @@ def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(
     assert "quay.io" in node.auths()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -367,7 +378,7 @@ def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
     assert cluster.wait("failed", bad)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_file_that_cannot_be_written_while_kubelet_is_being_restarted(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -387,7 +398,7 @@ def test_a_file_that_cannot_be_written_while_kubelet_is_being_restarted(
     assert base64.b64decode(node.auths()["quay.io"]["auth"]) == b"robot:example-two"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_without_slots_every_node_restarts_at_once(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node(SYNCER_LEASES="").start()
     cluster.wait("in-sync", cluster.put(document()))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
 
@@ -28,12 +30,14 @@ def ends_only_after(node: NodeUnderTest, go_on: threading.Event) -> None:
         ending.result()
 
 
+@pytest.mark.nightly
 def test_while_nothing_is_to_be_done(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))
     end(node)
 
 
+@pytest.mark.nightly
 def test_while_it_waits_for_a_slot(new_node: NewNode, cluster: Cluster) -> None:
     cluster.hold("node-9", seconds=600)
     node = new_node().start()
@@ -62,6 +66,7 @@ def test_while_kubelet_is_watched(new_node: NewNode, cluster: Cluster) -> None:
     eventually(lambda: cluster.holder() == "", "the slot is given back")
 
 
+@pytest.mark.nightly
 def test_while_systemd_is_at_work(new_node: NewNode, cluster: Cluster) -> None:
     """The syncer waits for systemd's job, whose result says whether kubelet was restarted. It does not wait
     for kubelet.
@@ -107,6 +112,7 @@ def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
     assert cluster.holder() == ""
 
 
+@pytest.mark.nightly
 def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))

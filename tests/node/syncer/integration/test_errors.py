@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import NodeStatus
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, document, eventually
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 
 TEXT = "example-password"
 
@@ -95,6 +95,7 @@ def test_it_is_said_and_outlived(
     assert any(error.__name__ in str(line.get("why")) for line in node.log)
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_said_is_said_later(cluster: Cluster, new_node: NewNode, broken: Broken) -> None:
     broken.put(NodeStatus, "flush", MemoryError)
     node = new_node().start()
@@ -105,6 +106,7 @@ def test_what_cannot_be_said_is_said_later(cluster: Cluster, new_node: NewNode, 
     assert node.kubelet.restarts == 1
 
 
+@pytest.mark.nightly
 def test_a_node_without_room_for_a_thread(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +128,7 @@ def test_a_node_without_room_for_a_thread(
     assert node.kubelet.restarts == 1
 
 
+@pytest.mark.nightly
 def test_what_goes_wrong_again_and_again_is_no_busy_loop(
     cluster: Cluster, new_node: NewNode, broken: Broken
 ) -> None:

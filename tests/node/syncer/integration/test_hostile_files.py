@@ -15,7 +15,7 @@ import pytest
 
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, document, eventually
-from tests.support.exhaustive import some
+from tests.support.nightly import some
 
 SECRET = "example-password"
 AUTH = "cm9ib3Q6ZXhhbXBsZS1wYXNzd29yZA=="
@@ -120,6 +120,7 @@ PLACES: dict[str, tuple[Act, Act]] = {
 
 
 @pytest.mark.parametrize("name", PLACES)
+@pytest.mark.nightly
 def test_something_else_than_a_file(cluster: Cluster, new_node: NewNode, name: str) -> None:
     survives(cluster, new_node, *PLACES[name])
 
@@ -162,6 +163,7 @@ LEDGERS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("suffix", some(["hyperfleet", "hyperfleet-backup"]))
 @pytest.mark.parametrize("name", some(LEDGERS, "nested", "what failed is a list"))
+@pytest.mark.nightly
 def test_what_stands_beside_it(cluster: Cluster, new_node: NewNode, name: str, suffix: str) -> None:
     survives(
         cluster,

@@ -51,6 +51,7 @@ def test_it_runs_and_says_what_is_missing(image: Image) -> None:
     assert json.loads(done.stdout)["why"] == "KUBERNETES_SERVICE_HOST is not set"
 
 
+@pytest.mark.nightly
 def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
     """Otherwise every node would compile it at each start, and the process would keep the memory."""
     said = image.run("-v", NODE_NAME="node-1").stderr
@@ -59,6 +60,7 @@ def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
     assert [line for line in loaded if not line.endswith(".pyc'")] == []
 
 
+@pytest.mark.nightly
 def test_it_holds_the_syncer_and_no_more_of_the_collection(image: Image) -> None:
     utils = image.root / "opt/syncer/ansible_collections/hyperfleet/pull_secret/plugins/module_utils"
     held = {str(path.relative_to(utils)) for path in utils.rglob("*.py")}

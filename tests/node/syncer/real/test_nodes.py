@@ -176,6 +176,7 @@ def test_three_nodes_one_at_a_time_and_what_kubelet_does_not_come_up_with(
 
 @row("`config.json` is a link, a directory, a pipe")
 @pytest.mark.parametrize(("command", "says"), NO_FILE)
+@pytest.mark.nightly
 def test_something_else_than_a_file(
     cluster: Cluster, node: Node, start: Start, command: str, says: str
 ) -> None:
@@ -195,6 +196,7 @@ def test_something_else_than_a_file(
     assert int(syncers[0].status()["CapEff"], 16) == 0
 
 
+@pytest.mark.nightly
 def test_the_bus_is_restarted_between_two_changes(cluster: Cluster, node: Node, start: Start) -> None:
     syncers = start([node])
     version = cluster.put(document("example-one"))

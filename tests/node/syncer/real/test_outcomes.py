@@ -100,6 +100,7 @@ def test_well(at: Outcomes) -> None:
 
 @row("no such unit, masked, a bad setting")
 @pytest.mark.parametrize("case", ["NoSuchUnit", "UnitMasked", "BadUnitSetting"])
+@pytest.mark.nightly
 def test_a_unit_that_cannot_be_restarted(at: Outcomes, case: str) -> None:
     at.world.install()
     at.world.put(document("ecr.example"))
@@ -118,6 +119,7 @@ def test_a_unit_that_cannot_be_restarted(at: Outcomes, case: str) -> None:
 
 @row(*{case.row for case in UNWELL})
 @pytest.mark.parametrize("case", UNWELL, ids=str)
+@pytest.mark.nightly
 def test_a_kubelet_that_does_not_come_up(at: Outcomes, case: Unwell) -> None:
     at.world.install(case.mode, kind=case.kind)
     at.world.put(document("ecr.example"), mode=0o640)
@@ -152,12 +154,14 @@ def sick(at: Outcomes, flag: str, *words: str) -> None:
 
 
 @row("a dependency fails")
+@pytest.mark.nightly
 def test_a_dependency_that_fails(at: Outcomes) -> None:
     at.world.install_needing("/run/ok")
     sick(at, "/run/ok", "systemd reports the result 'dependency' for the restart")
 
 
 @row("a condition of the unit is not met")
+@pytest.mark.nightly
 def test_a_condition_that_is_not_met(at: Outcomes) -> None:
     at.run("touch", "/run/ok")
     at.world.install(unit="ConditionPathExists=/run/ok")
@@ -165,6 +169,7 @@ def test_a_condition_that_is_not_met(at: Outcomes) -> None:
 
 
 @row("somebody stops it meanwhile")
+@pytest.mark.nightly
 def test_a_concurrent_stop(at: Outcomes) -> None:
     at.world.install("slow", extra="TimeoutStartSec=30")
     with at.world.during_the_restart("systemctl", "stop", UNIT):
@@ -175,6 +180,7 @@ def test_a_concurrent_stop(at: Outcomes) -> None:
 
 
 @row("kubelet is not running")
+@pytest.mark.nightly
 def test_a_kubelet_that_is_not_running(at: Outcomes) -> None:
     at.world.install()
     at.run("systemctl", "stop", UNIT)
@@ -184,6 +190,7 @@ def test_a_kubelet_that_is_not_running(at: Outcomes) -> None:
 
 
 @row("the sixth restart in 10 s")
+@pytest.mark.nightly
 def test_the_start_limit(at: Outcomes) -> None:
     at.world.install(unit="StartLimitIntervalSec=600\nStartLimitBurst=5")
     for _restart in range(4):
@@ -198,6 +205,7 @@ def test_the_start_limit(at: Outcomes) -> None:
 
 
 @row("the bus is restarted meanwhile")
+@pytest.mark.nightly
 def test_the_bus_is_restarted_in_the_middle(at: Outcomes) -> None:
     at.world.install("slow", extra="TimeoutStartSec=30")
     with at.world.during_the_restart("systemctl", "restart", "dbus.service"):
@@ -207,6 +215,7 @@ def test_the_bus_is_restarted_in_the_middle(at: Outcomes) -> None:
 
 
 @row("D-Bus cannot be reached")
+@pytest.mark.nightly
 def test_a_bus_that_is_gone(at: Outcomes) -> None:
     at.world.install()
     before = at.kubelet()
@@ -221,6 +230,7 @@ def test_a_bus_that_is_gone(at: Outcomes) -> None:
 
 
 @row("the backup is gone when it is needed")
+@pytest.mark.nightly
 def test_a_backup_that_is_gone(at: Outcomes) -> None:
     # systemd does not restart it either.
     at.world.install("unready", extra="Restart=no")
@@ -249,6 +259,7 @@ def refused(at: Outcomes, says: str, mend: Callable[[], object]) -> None:
 
 
 @row("read-only or full file system")
+@pytest.mark.nightly
 def test_a_read_only_file_system(at: Outcomes) -> None:
     at.world.install()
     at.world.mount("1m")
@@ -259,6 +270,7 @@ def test_a_read_only_file_system(at: Outcomes) -> None:
 
 
 @row("read-only or full file system")
+@pytest.mark.nightly
 def test_a_full_disk(at: Outcomes) -> None:
     at.world.install()
     at.world.mount("64k")
@@ -270,6 +282,7 @@ def test_a_full_disk(at: Outcomes) -> None:
 
 @row("`config.json` is a link, a directory, a pipe")
 @pytest.mark.parametrize(("command", "says"), NO_FILE)
+@pytest.mark.nightly
 def test_something_else_than_a_file(at: Outcomes, command: str, says: str) -> None:
     at.world.install()
     at.run(*command.split())
@@ -277,6 +290,7 @@ def test_something_else_than_a_file(at: Outcomes, command: str, says: str) -> No
 
 
 @row("another run is at work")
+@pytest.mark.nightly
 def test_another_run(at: Outcomes) -> None:
     at.world.install()
     before = at.kubelet()

@@ -91,16 +91,26 @@ class HttpConnection:
         return answer
 
     def close(self) -> None:
-        """Close it; from another thread this ends a waiting read."""
+        """Close it. Only the thread that uses the connection may do so; see ``interrupt``."""
+        self.interrupt()
         held, self._socket = self._socket, None
         self._buffer = bytearray()
         self.used = False
+        if held is not None:
+            held.close()
+
+    def interrupt(self) -> None:
+        """From another thread: end a waiting read.
+
+        The socket stays open. If it were closed, the next connection of the process could get its number, and the
+        waiting thread would read the response of that connection.
+        """
+        held = self._socket
         if held is not None:
             try:
                 held.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # the other side was faster
-            held.close()
 
     def wait_at_most(self, seconds: float) -> None:
         """Limit the time of later reads to a number of seconds."""

@@ -123,7 +123,7 @@ class SecretWatch:
         self._stopped.set()
         connection = self._connection
         if connection is not None:
-            connection.close()
+            connection.interrupt()
 
     def run(self) -> None:
         """Watch until ``stop``."""

@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     SecretState,
     SecretWatch,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import HttpConnection
 from tests.node.syncer.unit.scripted import Handler, Scripted, Talk
 
 NAME = "global-pull-secret"
@@ -429,6 +430,23 @@ def test_after_a_watch_that_stood_for_long_the_first_wait_is_short(
         resets = Counted.resets
         watched.stop()
     assert resets >= 2
+
+
+def test_only_its_own_thread_closes_the_connection(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of a closed socket is the next connection's, whose response a waiting read would take."""
+    closed_by: set[int] = set()
+    close = HttpConnection.close
+
+    def noted(connection: HttpConnection) -> None:
+        closed_by.add(threading.get_ident())
+        close(connection)
+
+    monkeypatch.setattr(HttpConnection, "close", noted)
+    watched = start(stays(first=listing(10, thing(9))))
+    assert watched.next() == "9"
+    watched.stop()
+    assert closed_by
+    assert threading.get_ident() not in closed_by
 
 
 def test_a_server_that_sends_bookmarks_no_more_is_left_sooner(

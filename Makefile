@@ -30,7 +30,9 @@ SEED ?=
 INPUTS ?= 10000
 # Every test is in one of these. The marker `nightly` takes a test out of the gate; `alone` is for the real parts that
 # share neither control plane nor nodes with the others.
-FAST := not real and not nightly
+QUICK := not real and not nightly
+# `make test-real` runs those that start Ansible, on both ends of the ansible-core range.
+FAST := $(QUICK) and not cores
 REAL := real and not nightly and not alone
 REAL_ALONE := real and not nightly and alone
 NIGHTLY := nightly and not real
@@ -125,13 +127,13 @@ fuzz: venv ## wrong options for everything that takes options, on both ends of t
 	@$(MODULE) tests.fuzz --core 2.18 --core 2.21 --inputs $(INPUTS) $(if $(SEED),--seed $(SEED))
 
 unit: venv ## the unit tests
-	$(TESTS) unit -n $(WORKERS) -m "$(FAST)" $(PYTEST_ARGS) $(call parts,unit)
+	$(TESTS) unit -n $(WORKERS) -m "$(QUICK)" $(PYTEST_ARGS) $(call parts,unit)
 
 contract: venv ## the stand-ins held to their contracts
-	$(TESTS) contract -n $(WORKERS) -m "$(FAST)" $(PYTEST_ARGS) $(call parts,contract)
+	$(TESTS) contract -n $(WORKERS) -m "$(QUICK)" $(PYTEST_ARGS) $(call parts,contract)
 
 integration: venv ## the workflows against the stand-ins
-	$(TESTS) integration -n $(WORKERS) -m "$(FAST)" $(PYTEST_ARGS) $(call parts,integration)
+	$(TESTS) integration -n $(WORKERS) -m "$(QUICK)" $(PYTEST_ARGS) $(call parts,integration)
 
 .PHONY: cost
 cost: venv ## run the fast tests and print what each folder of them costs
@@ -163,7 +165,7 @@ real-alone: venv ## those that need neither control plane nor nodes: brokers, ru
 cores: cores-2.18 cores-2.21 ## what differs between ansible-cores, on the oldest and the newest one
 
 cores-%: venv
-	$(TESTS) --core $* "ansible-core $*" -n $(WORKERS) -m "cores and not real and not nightly" $(PYTEST_ARGS) tests
+	$(TESTS) --core $* "ansible-core $*" -n $(WORKERS) -m "cores and $(QUICK)" $(PYTEST_ARGS) tests
 
 .PHONY: test-all all-parts nightly nightly-real matrix sanity-matrix sanity-python3.9 fuzz-short
 test-all: venv ## what the gate leaves out: every night, and before a release

@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "cores: starts Ansible, and what it shows differs between versions of ansible-core. Runs in `make cores` "
-        "on the oldest and the newest one as well.",
+        "on the oldest and the newest one, and not in `make test`.",
     )
     config.addinivalue_line(
         "markers",

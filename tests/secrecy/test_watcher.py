@@ -81,6 +81,7 @@ def test_each_way_of_leaking_is_seen(tmp_path: Path, callback: str) -> None:
     assert any(leak.name == "localhost" for leak in leaks if leak.canary == "failure")
 
 
+@pytest.mark.nightly
 def test_arguments_in_a_file_are_seen(tmp_path: Path) -> None:
     canary = Canary.make("unpipelined")
     recording = _leak_in_all_ways(Watcher(tmp_path), {"none": canary}, {"ANSIBLE_PIPELINING": "False"})
@@ -88,6 +89,7 @@ def test_arguments_in_a_file_are_seen(tmp_path: Path) -> None:
     assert "vanished file" in kinds, "the module's file holds its arguments and is removed by a shell"
 
 
+@pytest.mark.nightly
 def test_a_programs_arguments_and_environment_are_seen(tmp_path: Path) -> None:
     canary = Canary.make("ps")
     password = canary.entries[0].password
@@ -105,6 +107,7 @@ def test_a_programs_arguments_and_environment_are_seen(tmp_path: Path) -> None:
     assert {"argv", "environ"} <= kinds
 
 
+@pytest.mark.nightly
 def test_a_run_lacks_the_users_own_clusters_and_logins(
     ansible: Ansible, monkeypatch: pytest.MonkeyPatch
 ) -> None:

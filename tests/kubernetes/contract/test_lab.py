@@ -51,6 +51,7 @@ def read_env(lab: Lab) -> dict[str, str]:
     return dict(line.split("=", 1) for line in told.stdout.splitlines())
 
 
+@pytest.mark.nightly
 def test_up_twice_is_harmless_and_down_leaves_nothing(lab: Lab) -> None:
     assert lab.up(real=False)
     env = read_env(lab)
@@ -79,6 +80,7 @@ def test_two_clusters_with_tokens_of_their_own(lab: Lab) -> None:
     assert ["only-in-1" in found for found in seen] == [True, False]
 
 
+@pytest.mark.nightly
 def test_samples_to_try_things_with(lab: Lab) -> None:
     with pytest.raises(LabError, match="make lab-up"):
         lab.seed()
@@ -112,6 +114,7 @@ def test_namespaces_of_ones_own(lab: Lab) -> None:
     assert kubernetes.client.CoreV1Api(client).read_namespace("other")
 
 
+@pytest.mark.nightly
 def test_a_secret_can_be_put_into_secret_manager(lab: Lab) -> None:
     lab.up(real=False)
     for number in (1, 2):

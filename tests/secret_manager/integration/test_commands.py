@@ -10,6 +10,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.secret_manager import PROJECT, document, endpoint, owned, secret_id
 
@@ -40,6 +42,7 @@ import os; os._exit(0)
 """
 
 
+@pytest.mark.nightly
 def test_grpc_writes_nothing_into_what_a_command_says(secret_manager: SecretManagerLab) -> None:
     secret_manager.seed([owned("cls-1", document())])
     reference = {"project": PROJECT, "secret": secret_id("cls-1")}

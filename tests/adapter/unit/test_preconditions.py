@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
@@ -292,10 +291,9 @@ def test_a_cluster_that_no_one_wrote_by_hand(spec: Any) -> None:
     assert reasons("spec.on", {**CLUSTER, "spec": spec}) == [LARGE]
 
 
-def test_loops_take_small_clusters_only_and_bounded_time() -> None:
+def test_loops_take_small_clusters_only() -> None:
     wide = {**CLUSTER, "spec": {"on": True, "l": list(range(9_000))}}
     both = Preconditions(["spec.on", "spec.l.all(x, spec.l.all(y, x + y >= 0))", "spec.l.all(x, x >= 0)"])
-    begun = time.thread_time()
     assert [unmet.reason for unmet in both.unmet(wide, STATUSES)] == [LARGE.replace("[0]", "[1]")]
     assert (
         Preconditions(["spec.l.all(x, spec.l.all(y, x + y >= 0))"]).unmet(
@@ -303,7 +301,6 @@ def test_loops_take_small_clusters_only_and_bounded_time() -> None:
         )
         == []
     )
-    assert time.thread_time() - begun < 8
 
 
 @pytest.mark.parametrize(
@@ -355,16 +352,3 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
     )
     assert (reply.returncode, reply.stdout, reply.stderr) == (0, "", "")
-
-
-def test_six_preconditions_take_less_than_half_a_millisecond() -> None:
-    """It took 0.18 ms when the test was written. CPU time: other processes have little influence."""
-    shared = Preconditions(DEFAULT_PRECONDITIONS)
-    shared.unmet(CLUSTER, STATUSES)
-    best = float("inf")
-    for _round in range(5):
-        begun = time.thread_time()
-        for _turn in range(100):
-            shared.unmet(CLUSTER, STATUSES)
-        best = min(best, (time.thread_time() - begun) / 100)
-    assert best < 0.0005, f"{best * 1000:.2f} ms"

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -25,7 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
 # The controller reads the docker config with these options; a node must not receive them.
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import leave_if_gone
 
-_HERE_ONLY = ("layers", "precedence", "policy", "drop", "gcp", "kubernetes", "hyperfleet", "retry")
+_HERE_ONLY = ("layers", "precedence", "policy", "drop", "strict", "gcp", "kubernetes", "hyperfleet", "retry")
 
 
 class ActionModule(BatchAction):
@@ -61,7 +63,7 @@ class ActionModule(BatchAction):
                     "ANSIBLE_KEEP_REMOTE_FILES off; otherwise Ansible would write the docker config to a file on "
                     "the node; enable pipelining",
                 }
-            with without_stderr():
+            with self._in_task_environment(), without_stderr():
                 config, origins = kubelet_auth_sync.resolve(params)
             text = config.canonical().decode("utf-8")
             hidden.update(sensitive_forms(text))
@@ -70,3 +72,23 @@ class ActionModule(BatchAction):
             return kubelet_auth_sync.with_layers(result, origins)
 
         return safely(work, AnsibleConnectionFailure)
+
+    @contextmanager
+    def _in_task_environment(self) -> Iterator[None]:
+        """Give this process the task's ``environment`` while it does work of its own.
+
+        Ansible gives it to a module's process only. Processes that Ansible starts must not inherit it: the PATH of
+        a node is not that of the controller's ssh.
+        """
+        given = self.task_environment()
+        before = {name: os.environ.get(name) for name in given}
+        try:
+            os.environ.update(given)
+            yield
+        finally:
+            # Threads of a client may read the other variables meanwhile.
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value

@@ -45,7 +45,7 @@ class ActionModule(QuietAction):
             display.display,
             check_mode=self._task.check_mode,
         )
-        ended = job.run(os.environ, arguments)
+        ended = job.run({**os.environ, **self.task_environment()}, arguments)
         result: dict[str, Any] = {"changed": ended.changed}
         if ended.version is not None:
             result["version"] = ended.version

@@ -111,6 +111,7 @@ _DOCUMENT = r"""
         description:
           - Dotted path of the docker config in a larger JSON or YAML document, such as V(spec.pullSecret.data) in
             a cluster's file.
+          - Keys may have dots. At each level the longest key that fits the rest of the path counts.
         type: str
   layers: &layers
     description:
@@ -146,9 +147,17 @@ _DOCUMENT = r"""
   drop: &drop
     description:
       - Registries to leave out of the result. This also applies to a single source.
+      - The entries of these registries need not pass the rules.
       - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
+  strict: &strict
+    description:
+      - Whether an entry with which a pull probably fails is an error, such as one without a password.
+      - The default is V(false). Such an entry is a warning then.
+      - With V(true), an optional layer that has such an entry is left out whole, with a warning.
+      - See R(Rules for docker configs, ansible_collections.hyperfleet.pull_secret.docsite.rules).
+    type: bool
 """
 _STORE = r"""
   id: &id
@@ -259,6 +268,7 @@ _PLACE = r"""
       - Annotations of the Secret.
       - The collection's own annotations are refused. They are C(hyperfleet.io/created-at),
         C(hyperfleet.io/created-by), C(hyperfleet.io/gcp-secret-path) and C(hyperfleet.io/gcp-secret-version).
+        So is C(kubectl.kubernetes.io/last-applied-configuration), which would hold a copy of the Secret.
     type: dict
   immutable: &immutable
     description: Whether the Secret is immutable. Without this option an existing Secret keeps its setting.

@@ -34,7 +34,7 @@ options:
       - Path of the file to write. Without it nothing is written.
       - An existing file is replaced, or deleted with O(state=absent), only if it is a docker config. That is
         a JSON object with C(auths), valid or not, or the beginning of a truncated one.
-      - Any other file, even an empty one, is an error unless O(force) is V(true).
+      - Any other file, even an empty one or a kubeconfig with C(auths), is an error unless O(force) is V(true).
     type: path
   follow: &follow
     description:
@@ -144,6 +144,7 @@ options:
         description:
           - Dotted path of the docker config if the source holds a larger JSON or YAML document. An example is
             V(spec.pullSecret.data) in a cluster's file.
+          - Keys may have dots. At each level the longest key that fits the rest of the path counts.
         type: str
   layers: &layers
     description:
@@ -179,9 +180,17 @@ options:
   drop: &drop
     description:
       - Registries to leave out of the result, also without a merge.
+      - The entries of these registries need not pass the rules.
       - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
+  strict: &strict
+    description:
+      - Whether an entry with which a pull probably fails is an error, such as one without a password.
+      - The default is V(false). Such an entry is a warning then.
+      - With V(true), an optional layer that has such an entry is left out whole, with a warning.
+      - See R(Rules for docker configs, ansible_collections.hyperfleet.pull_secret.docsite.rules).
+    type: bool
   targets:
     suboptions:
       id: *id
@@ -197,6 +206,7 @@ options:
       precedence: *precedence
       policy: *policy
       drop: *drop
+      strict: *strict
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 """

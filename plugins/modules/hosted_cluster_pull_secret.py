@@ -124,6 +124,7 @@ options:
   drop: &drop
     description:
       - Registries to leave out of the result.
+      - The entries of these registries need not pass the rules.
       - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
@@ -342,6 +343,8 @@ targets:
     additional:
       description:
         - Result for the additional secret. One of V(absent), V(empty), V(merged), V(kept) and V(invalid).
+        - With V(merged), entries that probably do not work are in RV(targets[].warnings), and the additional secret
+          has an Event C(PullSecretWarning).
         - With V(kept) it is invalid and its previous entries stay. With V(invalid) there were no previous
           entries.
       type: str

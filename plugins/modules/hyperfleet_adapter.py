@@ -76,6 +76,8 @@ options:
       - Process all clusters of the API. Remove the secrets and Jobs of clusters that the API reports as
         deleted. Their Jobs say where these are.
       - If a part of the list cannot be read, the run continues with the rest, removes nothing and then fails.
+      - If the configuration has a tenant header (a header whose name begins with C(X-Tenant)), the run warns and
+        removes nothing, because the API may hide other tenants' clusters.
     type: bool
     default: false
   run_directory:

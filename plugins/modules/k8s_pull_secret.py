@@ -15,6 +15,8 @@ description:
   - Compares the meaning of docker configs and writes only differences. A concurrent change by others is never
     overwritten.
   - Keeps labels and annotations that others have set. Refuses a Secret that belongs to another owner.
+  - Removes the annotation C(kubectl.kubernetes.io/last-applied-configuration), in which C(kubectl apply)
+    keeps a copy of the pull secret.
   - Replaces a Secret of another type, and an immutable Secret that has to change.
   - If the source is Secret Manager, the annotation C(hyperfleet.io/gcp-secret-version) holds the number of
     the version.

@@ -43,7 +43,9 @@ options:
     choices: [present, absent, restarted, healthy, rolled_back]
     default: present
   path:
-    description: Path of kubelet's file. It must not be a symbolic link.
+    description:
+      - Path of the docker config that kubelet reads. It must not be a symbolic link.
+      - Another file of Kubernetes, such as a KubeletConfiguration or a kubeconfig, is an error.
     type: path
     default: /var/lib/kubelet/config.json
   unit:
@@ -192,6 +194,7 @@ options:
         description:
           - Dotted path of the docker config if the source holds a larger JSON or YAML document. An example is
             V(spec.pullSecret.data) in a cluster's file.
+          - Keys may have dots. At each level the longest key that fits the rest of the path counts.
         type: str
   layers:
     description:
@@ -227,9 +230,17 @@ options:
   drop:
     description:
       - Registries to leave out of the result, also without a merge.
+      - The entries of these registries need not pass the rules.
       - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
+  strict:
+    description:
+      - Whether an entry with which a pull probably fails is an error, such as one without a password.
+      - The default is V(false). Such an entry is a warning then.
+      - With V(true), an optional layer that has such an entry is left out whole, with a warning.
+      - See R(Rules for docker configs, ansible_collections.hyperfleet.pull_secret.docsite.rules).
+    type: bool
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 """

@@ -16,8 +16,9 @@ description:
     and keyed digest. For the Secret in the management cluster it returns the owner, the version that the Secret
     names, the digest, and whether it is immutable.
   - These are drift. The Secret in the management cluster differs from the newest enabled version, a secret is
-    missing, it has no enabled version, or it belongs to somebody else. Labels, annotations and replication are not
-    compared.
+    missing, it has no enabled version, it belongs to somebody else, or the Secret has the annotation
+    C(kubectl.kubernetes.io/last-applied-configuration), which may hold an old pull secret. Labels, other
+    annotations and replication are not compared.
   - The value of a secret that belongs to somebody else is not used, and in Secret Manager not read.
   - A target that fails does not end the others. Drift is no failure.
   - A place that cannot be read fails its target. What the other place holds is returned all the same.

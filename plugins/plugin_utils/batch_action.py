@@ -108,9 +108,7 @@ class BatchAction(QuietAction):
         """Return whether a module process would have this process' machine, user, environment and Python."""
         if self._connection.transport != "local" or self._connection.become is not None:
             return False
-        environment: dict[str, Any] = {}
-        self._compute_environment_string(environment)
-        if environment:
+        if self.task_environment():
             return False
         if self._task.delegate_to:
             task_vars = (task_vars.get("ansible_delegated_vars") or {}).get(self._task.delegate_to) or {}

@@ -77,6 +77,12 @@ class QuietAction(ActionBase):
         shown: dict[str, Any] = Mask(hidden).value(result)
         return self._censored(shown) if in_item else shown
 
+    def task_environment(self) -> dict[str, str]:
+        """Return the variables of ``environment`` of the task, its blocks and its play."""
+        variables: dict[str, Any] = {}
+        self._compute_environment_string(variables)
+        return {str(name): to_text(value) for name, value in variables.items()}
+
     def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
         """Run the module in its own process."""
         # A run of the adapter must keep its directory locked until its module has ended.

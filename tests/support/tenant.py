@@ -37,8 +37,8 @@ def document(**auths: str) -> str:
 
 
 def forms_of(word: str) -> list[str]:
-    """A tenant's password as it stands in documents: plain, or somewhere in an ``auth``."""
-    return [word, *(encoded(f"tenant:{word}"[cut:])[4:-4] for cut in range(3))]
+    """A tenant's password as it stands in documents: each of its lines, or somewhere in an ``auth``."""
+    return [*word.splitlines(), *(encoded(f"tenant:{word}"[cut:])[4:-4] for cut in range(3))]
 
 
 class Tenant:

@@ -29,8 +29,16 @@ Rules for docker configs
 Two programs read a docker config, and they do not agree: kubelet, and containers/image (CRI-O, podman, skopeo).
 A pull secret must be right for both.
 
-- A docker config that breaks a rule of severity *error* is refused before anything is written.
-- One that breaks a *warning* is repaired, or the result has a warning.
+- A docker config that breaks a rule of severity *error* is refused before anything is written: kubelet or
+  containers/image would reject the whole file, it cannot be kept as it is, or the job contract refuses it.
+- An entry that both readers accept, but with which a pull probably fails, is a *warning*: it is stored, placed
+  and merged as it is. In a merge, an entry without user name or password loses against another layer's entry for
+  the same registry, and a key that matches no image is compared as written. With ``strict: true`` these rules are
+  errors, for the documents that a task names in ``source`` or ``layers``. An ``optional`` layer that breaks one is
+  then left out whole, with a warning.
+- One that breaks another *warning* is repaired, or the result has a warning.
+
+``drop`` works before the rules: an entry that is dropped need not pass them.
 
 A message ends with the id of its rule in square brackets. The ids do not change. Look the id up here to see what
 each reader does. The tests compare these columns with the readers' own code.
@@ -87,7 +95,11 @@ def page() -> str:
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import rules
 
     parts = [_HEAD]
-    for severity, title in (("error", "Errors"), ("warning", "Warnings")):
+    for severity, is_strict, title in (
+        ("error", False, "Errors"),
+        ("warning", True, "Warnings that strict makes errors"),
+        ("warning", False, "Other warnings"),
+    ):
         rows = [
             (
                 f".. _{_LABEL}.{rule.id}:\n\n       ``{rule.id}``",
@@ -96,7 +108,7 @@ def page() -> str:
                 rule.containers_image,
             )
             for rule in rules()
-            if rule.severity == severity
+            if (rule.severity, rule.strict) == (severity, is_strict)
         ]
         table = _table(("rule", "what is wrong", "kubelet", "containers/image"), rows)
         parts.append(f"{title}\n{'-' * len(title)}\n\n{table}\n")

@@ -21,7 +21,6 @@ from .masks import sensitive_forms
 from .match import Match, lookup_containers_image, lookup_kubelet
 from .meaning import Changes, changes, digest
 from .merge import Layer, Merged, merge
-from .recognise import is_docker_config
 from .rules import Rule, rules
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "Rule",
     "changes",
     "digest",
-    "is_docker_config",
     "lint",
     "load",
     "lookup_containers_image",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -30,17 +30,19 @@ class DockerConfig:
     """The content of a valid docker config, repaired. Made by :func:`load` and :func:`merge`.
 
     ``plain_auths`` and ``plain_extra`` are ``auths`` and ``extra`` in plain containers, which can be written
-    as JSON without a copy. They are also secret, and their readers must not change them.
+    as JSON without a copy. They are also secret, and their readers must not change them. ``dropped`` are the
+    registries that ``drop`` removed, normalised.
 
     ``repr()`` and ``str()`` show registry names only. Equality is equality of meaning.
     """
 
-    __slots__ = ("_canonical", "plain_auths", "plain_extra", "warnings")
+    __slots__ = ("_canonical", "dropped", "plain_auths", "plain_extra", "warnings")
 
     plain_auths: dict[str, Any]
     plain_extra: dict[str, Any]
     _canonical: bytes
     warnings: tuple[Finding, ...]
+    dropped: frozenset[str]
 
     def __init__(
         self,
@@ -48,12 +50,14 @@ class DockerConfig:
         extra: dict[str, Any],
         warnings: tuple[Finding, ...] = (),
         canonical: bytes | None = None,
+        dropped: frozenset[str] = frozenset(),
     ) -> None:
         put = object.__setattr__
         put(self, "plain_auths", auths)
         put(self, "plain_extra", extra)
         put(self, "_canonical", canonical_bytes(auths, extra) if canonical is None else canonical)
         put(self, "warnings", warnings)
+        put(self, "dropped", dropped)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError("a DockerConfig cannot be changed")
@@ -122,17 +126,21 @@ def load(
     *,
     max_bytes: int = SECRET_MAX_BYTES,
     allow_empty: bool = False,
+    drop: Collection[str] = (),
+    strict: bool = False,
 ) -> DockerConfig:
     """Parse, lint and repair a docker config.
 
     :param data: the file's bytes or text, or the parsed document.
     :param max_bytes: the limit of the place, in bytes, for the input and for what would be written.
     :param allow_empty: whether an empty file, ``{}`` or ``auths`` without entries is acceptable.
+    :param drop: registries whose entries are left out, so that they need not pass the rules.
+    :param strict: refuse an entry with which a pull probably fails, although both readers accept it.
     :raises DockerConfigError: with **all** errors; its text has no value of the document.
     """
-    examined = examine(data, max_bytes=max_bytes, allow_empty=allow_empty)
-    errors = examined.errors
+    examined = examine(data, max_bytes=max_bytes, allow_empty=allow_empty, drop=drop)
+    errors = examined.errors(strict=strict)
     if errors:
         raise DockerConfigError(errors)
     warnings = tuple(item for item in examined.findings if item.severity == WARNING)
-    return DockerConfig(examined.auths, examined.extra, warnings, examined.canonical)
+    return DockerConfig(examined.auths, examined.extra, warnings, examined.canonical, examined.dropped)

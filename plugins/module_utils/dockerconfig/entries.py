@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .credential import decode, encode
 from .findings import Finding, finding
 from .parse import optional_text
+from .rules import ERROR, WARNING
 
-__all__ = ["FIELDS", "TOKENS", "Entry", "examine_entry", "fold"]
+__all__ = ["FIELDS", "TOKENS", "Entry", "examine_entry", "fold", "lacks_user_or_password"]
 
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _LINE_END = (b"\n", b"\r")
@@ -53,12 +55,12 @@ def examine_entry(entry: Any, registry: str, *, has_helper: bool) -> Entry:
         more, repaired_auth = _examine_auth(auth, entry, registry)
     else:
         more, repaired_auth = _examine_fields(entry, registry, has_helper)
-        if any(item.rule == "field-not-a-string" for item in found):
+        if any(item.rule == "field-not-a-string" and item.severity == ERROR for item in found):
             more = []  # the reason why there is no credential has been named
     found += more
     if any(optional_text(entry.get(name)) for name in TOKENS) and repaired_auth is not None:
         found.append(finding("identity-token", registry))
-    if repaired_auth is None or any(item.severity == "error" for item in found):
+    if repaired_auth is None or any(item.severity == ERROR for item in found):
         return Entry(found, None)
     return Entry(found, entry if repaired_auth == auth else {**entry, "auth": repaired_auth})
 
@@ -79,10 +81,12 @@ def _field(name: str, value: Any, registry: str) -> Finding | None:
         return finding("field-wrong-case", registry, folded) if folded in FIELDS else None
     if value is None or isinstance(value, str):
         return None
+    is_read = name in _READ_BY_KUBELET | _READ_BY_CONTAINERS_IMAGE
     return finding(
         "field-not-a-string",
         registry,
         name,
+        severity=None if is_read else WARNING,
         kubelet=None if name in _READ_BY_KUBELET else "ignores the field",
         containers_image=None if name in _READ_BY_CONTAINERS_IMAGE else "ignores the field",
     )
@@ -123,6 +127,12 @@ def _examine_pair(user: bytes, password: bytes, registry: str) -> list[Finding]:
     if _CONTROL.search(user) or _CONTROL.search(password.rstrip(b"\r\n")):
         found.append(finding("control-character", registry))
     return found
+
+
+def lacks_user_or_password(entry: Mapping[str, Any]) -> bool:
+    """Return whether a pull with this accepted, repaired entry fails: its user name or password is empty."""
+    user, _colon, password = decode(entry["auth"]).content.partition(b":")
+    return not user or not password.rstrip(b"\r\n")
 
 
 def _examine_fields(

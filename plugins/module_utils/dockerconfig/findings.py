@@ -31,6 +31,11 @@ class Finding(NamedTuple):
     kubelet: str
     containers_image: str
 
+    @property
+    def strict(self) -> bool:
+        """Whether the option ``strict`` makes this warning an error: a pull with the entry probably fails."""
+        return self.rule in BY_ID and BY_ID[self.rule].strict
+
     def as_dict(self) -> dict[str, str | None]:
         """Return a plain dictionary of the fields for a module's result."""
         return self._asdict()
@@ -45,14 +50,15 @@ def finding(
     registry: str | None = None,
     detail: str = "",
     *,
+    severity: str | None = None,
     kubelet: str | None = None,
     containers_image: str | None = None,
 ) -> Finding:
-    """Return a finding of ``rule``; the verdicts are the table's, unless this case is known to differ."""
+    """Return a finding of ``rule``; severity and verdicts are the table's, unless this case differs."""
     row = BY_ID[rule]
     return Finding(
         rule=row.id,
-        severity=row.severity,
+        severity=row.severity if severity is None else severity,
         registry=registry,
         message=f"{row.text} ({detail})" if detail else row.text,
         kubelet=row.kubelet if kubelet is None else kubelet,

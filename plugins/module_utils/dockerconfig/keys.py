@@ -14,6 +14,7 @@ __all__ = [
     "HUB",
     "HUB_ALIAS",
     "hub_replacement",
+    "is_malformed",
     "key_rules",
     "kubelet_index",
     "normalise_registry",
@@ -71,8 +72,11 @@ def registry_identity(key: str) -> str:
     """Return the identity by which a merge compares registries.
 
     As :func:`normalise_registry`, and all names of Docker Hub are one: the readers fall back from one name to
-    another, so a losing credential under another name would still be used.
+    another, so a losing credential under another name would still be used. A key that breaks a rule is its own
+    identity: it must not displace the registry that it resembles.
     """
+    if is_malformed(key):
+        return key
     registry = normalise_registry(key)
     host, slash, path = registry.partition("/")
     return HUB + slash + path if host in _HUB_HOSTS else registry
@@ -81,18 +85,27 @@ def registry_identity(key: str) -> str:
 @lru_cache(maxsize=4096)
 def hub_replacement(key: str) -> str | None:
     """Return the key on ``docker.io`` for a key on ``registry-1.docker.io``, otherwise None."""
+    if is_malformed(key):
+        return None
     host, slash, path = normalise_registry(key).partition("/")
     return HUB + slash + path if host == HUB_ALIAS else None
 
 
 @lru_cache(maxsize=4096)
 def key_rules(key: str) -> tuple[str, ...]:
-    """Return the ids of the rules that ``key`` breaks by itself: the first error, or all warnings."""
-    error = _key_error(key)
-    return (error,) if error else tuple(_key_warnings(key))
+    """Return the ids of the rules that ``key`` breaks by itself: the first with which it matches no image, or all
+    others.
+    """
+    rule = _rule_of_malformed_key(key)
+    return (rule,) if rule else tuple(_key_warnings(key))
 
 
-def _key_error(key: str) -> str | None:
+def is_malformed(key: str) -> bool:
+    """Return whether the key breaks a rule with which it names no registry, whatever it resembles."""
+    return _rule_of_malformed_key(key) is not None
+
+
+def _rule_of_malformed_key(key: str) -> str | None:
     if not key:
         return "key-empty"
     if any(char.isspace() or ord(char) < 0x20 or ord(char) == 0x7F for char in key):

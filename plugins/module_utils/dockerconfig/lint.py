@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from . import entries
 from .display import display
 from .findings import Finding, finding
-from .keys import hub_replacement, key_rules, normalise_registry
-from .parse import Tree, inspect, pairs_of, parse, size_of
+from .keys import hub_replacement, key_rules, normalise_registry, registry_identity
+from .parse import Tree, inspect, object_of, pairs_of, parse, size_of
 from .rules import ERROR
 
 SECRET_MAX_BYTES = 1024 * 1024
@@ -29,18 +29,23 @@ _TOP_LEVEL = {entries.fold(name): name for name in ("auths", "credHelpers", "cre
 class Examined(NamedTuple):
     """``auths`` and ``extra`` are the repaired content, meaningful only without errors.
 
-    ``canonical``: their canonical form, where it was made to be measured.
+    ``canonical``: their canonical form, where it was made to be measured. ``dropped``: the registries that
+    were dropped, normalised.
     """
 
     findings: tuple[Finding, ...]
     auths: dict[str, Any]
     extra: dict[str, Any]
     canonical: bytes | None = None
+    dropped: frozenset[str] = frozenset()
 
-    @property
-    def errors(self) -> tuple[Finding, ...]:
-        """The findings for which the document is refused."""
-        return tuple(item for item in self.findings if item.severity == ERROR)
+    def errors(self, *, strict: bool = False) -> tuple[Finding, ...]:
+        """Return the findings for which the document is refused."""
+        return tuple(
+            item._replace(severity=ERROR)
+            for item in self.findings
+            if item.severity == ERROR or (strict and item.strict)
+        )
 
 
 def canonical_bytes(auths: Mapping[str, Any], extra: Mapping[str, Any]) -> bytes:
@@ -49,12 +54,15 @@ def canonical_bytes(auths: Mapping[str, Any], extra: Mapping[str, Any]) -> bytes
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
 
 
-def examine(data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool = False) -> Examined:
+def examine(
+    data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool = False, drop: Collection[str] = ()
+) -> Examined:
     """Parse, lint and repair; never raises, whatever the document holds.
 
     :param max_bytes: the limit for the input and for the output.
     :param allow_empty: accept an empty file, ``null``, ``{}`` and ``auths`` null or empty as a document
         without entries.
+    :param drop: registries whose entries are left out, so that they need not pass the rules.
     """
     if allow_empty and _is_blank(data):
         return Examined((), {}, {})
@@ -66,7 +74,8 @@ def examine(data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool =
         return _too_large(tree.size, max_bytes)
     if tree.broken:
         return Examined(tree.findings, {}, {})
-    return _examine_tree(tree, max_bytes, allow_empty)
+    root, dropped = _without(tree.root, drop)
+    return _examine_tree(tree._replace(root=root), max_bytes, allow_empty, dropped)
 
 
 def _too_large(size: int, max_bytes: int) -> Examined:
@@ -83,9 +92,21 @@ def _is_blank(data: Any) -> bool:
     return isinstance(data, (bytes, bytearray, str)) and not data.strip()
 
 
-def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
+def _without(root: Any, drop: Collection[str]) -> tuple[Any, frozenset[str]]:
+    """Return the document without the entries of some registries, and which of these it had."""
+    if not drop or not isinstance(root, dict) or not isinstance(root.get("auths"), dict):
+        return root, frozenset()
+    unwanted = {registry_identity(key) for key in drop}
+    dropped = unwanted.intersection(map(registry_identity, root["auths"]))
+    kept = [pair for pair in pairs_of(root["auths"]) if registry_identity(pair[0]) not in dropped]
+    pairs = [(name, object_of(kept) if name == "auths" else value) for name, value in pairs_of(root)]
+    return object_of(pairs), frozenset(dropped)
+
+
+def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool, dropped: frozenset[str]) -> Examined:
     root = tree.root
-    found = list(dict.fromkeys([*tree.findings, *inspect(root)]))
+    allow_empty = allow_empty or bool(dropped)
+    found = inspect(root)
     if root is None and allow_empty:
         return Examined(tuple(found), {}, {})
     if not isinstance(root, dict):
@@ -115,7 +136,7 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
         found.append(
             finding("too-large", None, f"{len(canonical)} bytes as written; the limit is {max_bytes}")
         )
-    return Examined(tuple(found), repaired, extra, canonical)
+    return Examined(tuple(found), repaired, extra, canonical, dropped)
 
 
 def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Finding | None]:

@@ -188,6 +188,17 @@ def _leaf(text: str, forms: set[str], nesting: int) -> None:
         _secret(password, forms)
         _secret(password.strip(), forms)
         _secret(password.strip("\x00"), forms)
+        _key_file(password, forms)
+
+
+def _key_file(password: str, forms: set[str]) -> None:
+    """Handle a password that is a Google key file, of which a program may print single lines or the key."""
+    try:
+        key = json.loads(password)["private_key"].splitlines()
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        key = []
+    for text in (*password.splitlines(), "\n".join(key), *key):
+        _secret(text.strip(), forms)
 
 
 def _decoded(text: str) -> bytes | None:

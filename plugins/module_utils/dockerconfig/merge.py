@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from .display import display
 from .document import DockerConfig
+from .entries import lacks_user_or_password
 from .findings import DockerConfigError, Finding, forgetful, refuse
-from .keys import normalise_registry, registry_identity
+from .keys import is_malformed, normalise_registry, registry_identity
 from .lint import examine
 from .rules import WARNING
 
@@ -65,7 +66,7 @@ def merge(
 
     :param precedence: ``additional``: later layers win; ``original``: earlier layers win.
     :param policy: registry -> name of the layer that wins there; without effect where that layer
-        does not have the registry.
+        does not have the registry, or only an entry without user name or password.
     :param drop: registries to leave out; the only way to lose the original's ``cloud.openshift.com``.
     :raises DockerConfigError: rule ``merge-option`` (unknown layer or precedence, names that repeat),
         ``registry-lost``, or the rule the merged document breaks.
@@ -91,7 +92,9 @@ def merge(
     _demand_protected({registry_identity(key) for key in auths}, layers[0], dropped)
     extra = _merge_extra(ranked, auths, provenance)
     config = _checked(auths, extra)
-    warnings = dict.fromkeys([*_repairs(layers, provenance), *config.warnings])
+    # A layer may number a key that is not shown otherwise, and its warnings are about entries as they were.
+    others = [item for item in config.warnings if not item.strict]
+    warnings = dict.fromkeys([*_repairs(layers, provenance), *others])
     return Merged(config, provenance, conflicts, tuple(warnings))
 
 
@@ -132,8 +135,11 @@ def _by_registry(ranked: Sequence[Layer]) -> dict[str, dict[str, dict[str, Any]]
     return found
 
 
-def _winner(holders: Mapping[str, Any], wanted: str | None) -> str:
-    return wanted if wanted is not None and wanted in holders else next(iter(holders))
+def _winner(holders: Mapping[str, Mapping[str, Any]], wanted: str | None) -> str:
+    """Return the layer that wins. An entry that cannot work never displaces one that can."""
+    usable = [name for name in holders if not all(map(lacks_user_or_password, holders[name].values()))]
+    candidates = usable or list(holders)
+    return wanted if wanted in candidates else candidates[0]
 
 
 def _credentials(entries: Mapping[str, Any]) -> set[Any]:
@@ -177,7 +183,7 @@ def _merge_extra(
         # containers/image runs a helper before it reads auths: a helper from a weaker layer than the entry
         # would let the loser win.
         strength = {layer.name: rank for rank, layer in enumerate(ranked)}
-        won = {normalise_registry(key): strength[provenance[key]] for key in auths}
+        won = {normalise_registry(key): strength[provenance[key]] for key in auths if not is_malformed(key)}
         source = {host: _helper_rank(host, ranked) for host in helpers}
         extra["credHelpers"] = {
             host: helper for host, helper in helpers.items() if won.get(host, len(ranked)) >= source[host]
@@ -212,7 +218,7 @@ def _repairs(layers: Sequence[Layer], provenance: Mapping[str, str]) -> list[Fin
 def _checked(auths: dict[str, Any], extra: dict[str, Any]) -> DockerConfig:
     """Parse the result once more as a document: only output that lint accepts is written."""
     examined = examine({**extra, "auths": auths}, allow_empty=True)
-    errors = examined.errors
+    errors = examined.errors()
     if errors:
         raise DockerConfigError(errors)
     warnings = tuple(item for item in examined.findings if item.severity == WARNING)

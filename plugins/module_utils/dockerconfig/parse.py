@@ -28,6 +28,7 @@ __all__ = [
     "Repeated",
     "Tree",
     "inspect",
+    "object_of",
     "optional_text",
     "pairs_of",
     "parse",
@@ -88,7 +89,8 @@ def pairs_of(node: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     return iter(node.pairs if isinstance(node, Repeated) else node.items())
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of these pairs; names may occur more than once."""
     plain = dict(pairs)
     if len(plain) == len(pairs):
         return plain
@@ -107,7 +109,7 @@ def _float(text: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object,
+    object_pairs_hook=object_of,
     parse_int=_integer,
     parse_float=_float,
     parse_constant=lambda _name: BAD_NUMBER,
@@ -145,12 +147,11 @@ def size_of(data: bytes | str) -> int:
 
 
 def _parse_text(data: bytes | str) -> Tree:
-    text, not_utf8 = text_of(data)
+    # ``inspect`` finds what is not UTF-8.
+    text, _not_utf8 = text_of(data)
     size = size_of(data)
-    found = [finding("not-utf8")] if not_utf8 else []
 
     def broken(rule: str, detail: str = "") -> Tree:
-        # Text that is not UTF-8 is usually not JSON either: one reason is enough.
         return Tree(None, size, (finding(rule, None, detail),), True)
 
     if text.startswith(_MARKS):
@@ -164,7 +165,7 @@ def _parse_text(data: bytes | str) -> Tree:
         return broken("not-json", _guess(text))
     if text.lstrip(" \t\r\n")[end:].strip(" \t\r\n"):
         return broken("not-json", _guess(text))
-    return Tree(root, size, tuple(found), False)
+    return Tree(root, size, (), False)
 
 
 def _guess(text: str) -> str:

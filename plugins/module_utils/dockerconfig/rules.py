@@ -24,16 +24,21 @@ _SKIPS = "ignores the entry"
 _FAILS = "fails for this registry"
 _USES = "uses it"
 _NEVER = "never matches it"
+_AS_IT_IS = "tries it as it is"
 
 
 class Rule(NamedTuple):
-    """One row: ``id`` (kebab-case, stable), ``severity``, ``text`` and both readers' verdicts."""
+    """One row: ``id`` (kebab-case, stable), ``severity``, ``text`` and both readers' verdicts.
+
+    ``strict``: a warning that the option ``strict`` makes an error.
+    """
 
     id: str
     severity: str
     text: str
     kubelet: str
     containers_image: str
+    strict: bool = False
 
 
 _ROWS: tuple[Rule, ...] = (
@@ -91,50 +96,85 @@ _ROWS: tuple[Rule, ...] = (
     Rule("auth-url-safe", ERROR, "'auth' is written in the URL-safe base64 alphabet", _REJECTS, _FAILS),
     Rule("auth-whitespace", ERROR, "'auth' contains white space", _REJECTS, _FAILS),
     Rule("auth-no-colon", ERROR, "the decoded 'auth' is not user:password", _REJECTS, _SKIPS),
-    Rule("empty-user", ERROR, "the user name is empty", "tries it as it is", "tries it as it is"),
-    Rule("empty-password", ERROR, "the password is empty", "tries it as it is", "tries it as it is"),
+    Rule("user-with-colon", ERROR, "the user name has a colon, so 'auth' cannot be made", _USES, _SKIPS),
+    # Warnings about an entry that both readers accept, but with which a pull probably fails.
     Rule(
         "control-character",
-        ERROR,
-        "the user name or password contains a control character",
-        "tries it as it is",
+        WARNING,
+        "the user name or password contains a control character; remove it, or, if the password is a Google key "
+        "file, write that on one line (jq -c . key.json) or in base64 for the user _json_key_base64",
+        _AS_IT_IS,
         "tries it, without the NULs at either end",
+        strict=True,
     ),
     Rule(
         "trailing-newline",
-        ERROR,
-        "the password ends in a newline",
+        WARNING,
+        "the password ends in a newline; if the registry refuses it, write the password without the newline "
+        "(printf '%s' instead of echo)",
         "takes the newline for a part of the password",
         "takes the newline for a part of the password",
+        strict=True,
     ),
-    Rule("user-with-colon", ERROR, "the user name has a colon, so 'auth' cannot be made", _USES, _SKIPS),
-    # A key of 'auths'.
-    Rule("key-empty", ERROR, "the registry is an empty string", _NEVER, _NEVER),
-    Rule("key-whitespace", ERROR, "the registry contains white space or a control character", _NEVER, _NEVER),
+    Rule("empty-user", WARNING, "the user name is empty; add it", _AS_IT_IS, _AS_IT_IS, strict=True),
+    Rule(
+        "empty-password",
+        WARNING,
+        "the password is empty; add it, unless a token replaces it",
+        _AS_IT_IS,
+        _AS_IT_IS,
+        strict=True,
+    ),
+    Rule(
+        "key-empty",
+        WARNING,
+        "the registry is an empty string; write its host name, or remove the entry",
+        _NEVER,
+        _NEVER,
+        strict=True,
+    ),
+    Rule(
+        "key-whitespace",
+        WARNING,
+        "the registry contains white space or a control character; remove it",
+        _NEVER,
+        _NEVER,
+        strict=True,
+    ),
     Rule(
         "key-at-sign",
-        ERROR,
-        "the registry contains an '@' (a digest or a user name)",
+        WARNING,
+        "the registry contains an '@'; write it without the digest or user name",
         "cuts off what stands before the '@'",
         _NEVER,
+        strict=True,
     ),
-    Rule("key-tag", ERROR, "the registry ends in a tag", _NEVER, _NEVER),
-    Rule("key-glob-in-path", ERROR, "the registry has a glob in its path", _NEVER, _NEVER),
+    Rule("key-tag", WARNING, "the registry ends in a tag; remove the tag", _NEVER, _NEVER, strict=True),
+    Rule(
+        "key-glob-in-path",
+        WARNING,
+        "the registry has a glob in its path; end the path before the glob",
+        _NEVER,
+        _NEVER,
+        strict=True,
+    ),
     Rule(
         "key-upper-case",
-        ERROR,
-        "the registry contains upper case",
+        WARNING,
+        "the registry contains upper case, which no image name has; write it in lower case",
         "compares it as written",
         "compares it as written",
+        strict=True,
     ),
     Rule(
         "key-invalid",
-        ERROR,
-        "the registry must be a host name, with an optional port and path",
+        WARNING,
+        "the registry must be a host name with an optional port and path; correct it",
         _NEVER,
         _NEVER,
+        strict=True,
     ),
-    # Warnings; rules marked 'repaired' are fixed in the output.
+    # Other warnings; what can be repaired is repaired in the output.
     Rule(
         "username-password-only",
         WARNING,

@@ -162,6 +162,7 @@ class Cluster:
     precedence: str | None = field(default=None, repr=False, metadata=_document())
     policy: Mapping[str, Any] | None = field(default=None, repr=False, metadata=_document())
     drop: Sequence[str] | None = field(default=None, repr=False, metadata=_document())
+    strict: bool | None = field(default=None, metadata=_document())
 
 
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Cluster)}

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..dockerconfig.encoded import holds_secret
 from .cluster import OPTIONS, Cluster
 from .cluster_keys import DATA, GCP, PROJECT, PULL_SECRET, REPLICATION, Key, check_keys
+from .encoded import holds_secret
 from .errors import ConfigurationError, InvalidDocument
 from .naming import with_secret_names
 from .replication import parse_replication

@@ -18,6 +18,7 @@ __all__ = [
     "ConfigurationError",
     "Conflict",
     "DependencyMissing",
+    "FileSystemError",
     "Internal",
     "InvalidDocument",
     "NotFound",
@@ -108,6 +109,12 @@ class NotFound(PullSecretError):
     """The object to read does not exist."""
 
     kind = "not_found"
+
+
+class FileSystemError(PullSecretError):
+    """The file system is read-only, full or broken."""
+
+    kind = "file_system"
 
 
 class ValueDisabled(PullSecretError):

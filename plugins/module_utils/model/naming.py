@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..dockerconfig.display import display
-from ..dockerconfig.encoded import holds_secret
 from ..dockerconfig.keys import registry_identity
 from .cluster import Cluster
+from .encoded import holds_secret
 from .errors import ConfigurationError, WrongOption
 from .shown import is_name, shown
 from .stored_version import StoredVersion
@@ -28,6 +28,7 @@ __all__ = [
     "KUBERNETES_ANNOTATIONS",
     "KUBERNETES_NAME",
     "KUBERNETES_NAMESPACE",
+    "LAST_APPLIED",
     "MANAGED_BY",
     "OURS",
     "STORED_VERSION",
@@ -56,8 +57,10 @@ _CREATED_BY = "hyperfleet.io/created-by"
 _STORED_AT = "hyperfleet.io/gcp-secret-path"
 # The version by its number. The job contract's own annotation always ends in ``latest``.
 STORED_VERSION = "hyperfleet.io/gcp-secret-version"
-# Annotations that only this collection writes.
-KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT, STORED_VERSION)
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""Where ``kubectl apply`` keeps a copy of the object, with the credentials of then. Removed from our Secrets."""
+# Annotations that only this collection writes or removes.
+KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT, STORED_VERSION, LAST_APPLIED)
 _ADAPTER = "pullsecret"
 OURS = {"managed-by": MANAGED_BY, "adapter": _ADAPTER}
 """The labels that all pull secrets of this collection carry, in every place."""

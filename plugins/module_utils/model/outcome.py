@@ -10,7 +10,7 @@ Everything here is printed somewhere. It holds names, counts, times and keyed di
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +99,10 @@ class Outcome:
         self.changed = True
         if action not in self.actions:
             self.actions.append(action)
+
+    def warn(self, warnings: Iterable[str]) -> None:
+        """Add warnings, each once: a conflict makes them again."""
+        self.warnings.extend(warning for warning in warnings if warning not in self.warnings)
 
     def differs(self, name: str, before: str | None, after: str | None) -> None:
         """Show another difference in the diff; None is a side without a value."""

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from .errors import OwnershipConflict
 from .naming import MANAGED_BY, owner_problem
+from .shown import shown
 
-__all__ = ["foreign"]
+__all__ = ["controller_warnings", "foreign"]
 
 
 def foreign(
@@ -45,6 +47,19 @@ def foreign(
     another_clusters = labels.get("managed-by") == MANAGED_BY and bool(other)
     hint = (_delete_hint if delete else _write_hint)(name_key, another_clusters)
     return OwnershipConflict(f"{place} exists but {problem}", hint)
+
+
+def controller_warnings(metadata: Mapping[str, Any], *, delete: bool) -> list[str]:
+    """Return a warning that another controller keeps the object, or nothing.
+
+    :param metadata: the object's, which is adopted or deleted.
+    """
+    return [
+        f"it is controlled by the {shown(str(owner.get('kind')))} {shown(str(owner.get('name')))}, which may "
+        f"{'create it again' if delete else 'overwrite or delete it'}; change or remove that object first"
+        for owner in metadata.get("ownerReferences") or ()
+        if owner.get("controller")
+    ]
 
 
 def _write_hint(name_key: str | None, another_clusters: bool) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ..dockerconfig.encoded import holds_secret
+from .encoded import holds_secret
 
 __all__ = [
     "HIDDEN",

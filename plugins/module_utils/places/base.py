@@ -76,6 +76,10 @@ class Source:
         """Return only the bytes; raises as ``get`` does."""
         raise NotImplementedError
 
+    def has_other_forms(self, reference: Any) -> bool:
+        """Return whether the docker config may have a form of ``document_forms``."""
+        return True
+
     def describe(self, reference: Any) -> str:
         """Return the reference in a form that is safe to print, such as ``file:/etc/pull-secret.json``."""
         raise NotImplementedError

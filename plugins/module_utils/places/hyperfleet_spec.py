@@ -111,6 +111,10 @@ class HyperFleetSource(Source):
         except ConfigurationError as error:
             raise ConfigurationError(f"source.{error.message}") from None
 
+    def has_other_forms(self, reference: Any) -> bool:
+        """The adapter passes the same document to the Job, whose contract allows none."""
+        return False
+
     def prepare(self, references: Sequence[Any]) -> None:
         """Read many clusters in few requests. ``read`` does or reports what this cannot find or do."""
         wanted: list[str] = []

@@ -11,9 +11,10 @@ import os
 import re
 from typing import Any, ClassVar
 
-from ..model.errors import ConfigurationError, NotFound, PermissionDenied
+from ..model.cluster import OPTIONS
+from ..model.errors import ConfigurationError, NotFound
 from ..model.shown import shown_path
-from ..runtime.atomic_file import read_regular
+from ..runtime.atomic_file import file_error, read_regular
 from ..runtime.retry import Deadline
 from .base import Source
 
@@ -67,11 +68,10 @@ class FileSource(Source):
                 f"{self.describe(reference)} does not exist",
                 "check the path on the machine that runs the task",
             ) from None
-        except PermissionError:
-            raise PermissionDenied(f"{self.describe(reference)} cannot be read by this user") from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "not a usable path"
-            raise NotFound(f"{self.describe(reference)} cannot be read: {reason}") from None
+        except OSError as error:
+            raise file_error(self.describe(reference), "read", error) from None
+        except ValueError:
+            raise NotFound(f"{self.describe(reference)} cannot be read: not a usable path") from None
 
     def describe(self, reference: Any) -> str:
         """``file:PATH``, unless PATH cannot be a real path."""
@@ -97,6 +97,10 @@ class EnvSource(Source):
         if not value.strip():
             raise NotFound(f"{self.describe(reference)} is not set, or empty")
         return value.encode("utf-8", "surrogateescape")
+
+    def has_other_forms(self, reference: Any) -> bool:
+        """The job contract's variable holds a docker config and nothing else."""
+        return bool(reference != OPTIONS["source"].variable)
 
     def describe(self, reference: Any) -> str:
         """``env:NAME``."""

@@ -19,6 +19,7 @@ from ..model.shown import is_name
 from ..model.stored_version import StoredVersion
 from ..runtime.retry import Deadline
 from ..runtime.yaml_text import NotYAML, load_json_or_yaml
+from .document_forms import MISSING, docker_config_of, json_error, readable_secret, value_at, value_bytes
 from .local import InlineSource
 from .sources import SOURCES, OpenSources
 
@@ -72,7 +73,7 @@ class DocumentReader:
     def read(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
         """Return the target's one docker config.
 
-        :param target: ``source``, or ``layers`` with ``precedence``, ``policy`` and ``drop``.
+        :param target: ``source``, or ``layers`` with ``precedence``, ``policy``, ``drop`` and ``strict``.
         :param seen: receives every raw document, so that the caller can mask its forms in messages.
         :raises InvalidDocument: names the source, the registry and the rule.
         """
@@ -86,7 +87,7 @@ class DocumentReader:
         skipped: list[str] = []
         for layer in layers:
             try:
-                reading = self._read_one(layer["source"], deadline, seen, allow_empty=True)
+                reading = self._read_one(layer["source"], target, deadline, seen, allow_empty=True)
             except NotFound as error:
                 if not layer.get("optional"):
                     raise
@@ -119,41 +120,60 @@ class DocumentReader:
         if not merged.config.registries:
             raise InvalidDocument("the merged docker config has no registry")
         warnings = skipped + [text for name, reading in readings for text in reading.warnings]
-        warnings += [str(warning) for warning in _texts(merged.warnings)]
+        warnings += map(str, merged.warnings)
         warnings += _not_met(target.get("drop") or (), [reading for _name, reading in readings])
-        return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
+        # The merge repeats the layers' warnings about entries that won.
+        return Document(
+            merged.config, merged.provenance, tuple(merged.conflicts), list(dict.fromkeys(warnings))
+        )
 
     def _read_source(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
         """Read one document; ``drop`` applies to it as to layers."""
-        reading = self._read_one(target["source"], deadline, seen)
+        reading = self._read_one(target["source"], target, deadline, seen)
         config, warnings = reading.config, reading.warnings
         if target.get("policy"):
             warnings.append("policy has no effect without layers")
-        if target.get("drop"):
-            config = merge([Layer(reading.name, config)], drop=target["drop"]).config
-            if not config.registries:
-                raise InvalidDocument("drop removes every registry", "at least one must remain")
-            warnings += _not_met(target["drop"], [reading])
+        if not config.registries:
+            raise InvalidDocument("drop removes every registry", "at least one must remain")
+        warnings += _not_met(target.get("drop") or (), [reading])
         provenance = dict.fromkeys(config.registries, reading.name)
         return Document(config, provenance, warnings=warnings, version=reading.version)
 
     def _read_one(
-        self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes], *, allow_empty: bool = False
+        self,
+        source: Mapping[str, Any],
+        target: Mapping[str, Any],
+        deadline: Deadline,
+        seen: list[bytes],
+        *,
+        allow_empty: bool = False,
     ) -> _Reading:
         name, reference = _checked(source)
         place = self._sources.named(name)
         held = place.get(reference, deadline)
         data = held.data
         where = place.describe(reference)
+        prefix: str | None = ""
         if source.get("field"):
             # Only the docker config is secret: messages need the names around it.
-            data = _pick(data, source["field"], where)
-        seen.append(data)
+            data, is_text = _pick(data, source["field"], where)
+            prefix = None if is_text else f"{source['field']}."
+        may_differ = place.has_other_forms(reference)
+        if may_differ:
+            data = docker_config_of(data, where, seen, prefix)
+        else:
+            seen.append(data)
         try:
-            config = load(data, allow_empty=allow_empty)
+            config = load(
+                data,
+                allow_empty=allow_empty,
+                drop=target.get("drop") or (),
+                strict=bool(target.get("strict")),
+            )
         except DockerConfigError as error:
-            raise InvalidDocument(f"{where}: {error}", "ask the document's owner to correct it") from None
-        return _Reading(config, name, _texts(config.warnings), held.version)
+            at = json_error(data, error.rule) if may_differ else ""
+            raise InvalidDocument(f"{where}: {error}{at}", "ask the document's owner to correct it") from None
+        return _Reading(config, name, list(map(str, config.warnings)), held.version)
 
 
 def check_references(target: Mapping[str, Any]) -> None:
@@ -195,11 +215,11 @@ def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]
 
 def _not_met(drop: Sequence[str], readings: Sequence[_Reading]) -> list[str]:
     """A misspelt registry would keep what should be dropped."""
-    there = {registry_identity(key) for reading in readings for key in reading.config.registries}
+    dropped = {registry for reading in readings for registry in reading.config.dropped}
     return [
         f"drop: no document has the registry {display(key, position)}; check its spelling"
         for position, key in enumerate(drop)
-        if registry_identity(key) not in there
+        if registry_identity(key) not in dropped
     ]
 
 
@@ -229,29 +249,16 @@ def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
     return place, reference
 
 
-def _texts(findings: Sequence[Any]) -> list[str]:
-    return [
-        f"{finding.registry}: {finding.message}"
-        if getattr(finding, "registry", None)
-        else getattr(finding, "message", "")
-        for finding in findings
-    ]
-
-
-def _pick(data: bytes, path: str, where: str) -> bytes:
-    """Return the docker config at a dotted path of a JSON or YAML document."""
-    document = _structure(data, where)
-    for part in path.split("."):
-        if not isinstance(document, dict) or part not in document:
-            raise NotFound(
-                f"{where}: it has no field {path}", "add it to the document, or correct source.field"
-            )
-        document = document[part]
+def _pick(data: bytes, path: str, where: str) -> tuple[bytes, bool]:
+    """Return the docker config at a dotted path of a JSON or YAML document, and whether it is a string."""
+    document = value_at(readable_secret(_structure(data, where)), path)
+    if document is MISSING:
+        raise NotFound(f"{where}: it has no field {path}", "add it to the document, or correct source.field")
     if isinstance(document, str):
-        return document.encode("utf-8", "surrogatepass")
+        return value_bytes(document), True
     if isinstance(document, dict):
         try:
-            return json.dumps(document, sort_keys=True).encode("utf-8")
+            return json.dumps(document, sort_keys=True).encode("utf-8"), False
         except (TypeError, ValueError):
             raise InvalidDocument(f"{where}: field {path} holds something that JSON cannot express") from None
     raise InvalidDocument(f"{where}: field {path} must be a string or an object")

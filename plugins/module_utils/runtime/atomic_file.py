@@ -16,7 +16,26 @@ import os
 import stat
 import time
 
-__all__ = ["LABEL", "label_of", "read_open", "read_regular", "remove_file", "remove_leftover", "replace_file"]
+from ..model.errors import (
+    ConfigurationError,
+    FileSystemError,
+    InvalidDocument,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+    TimedOut,
+)
+
+__all__ = [
+    "LABEL",
+    "file_error",
+    "label_of",
+    "read_open",
+    "read_regular",
+    "remove_file",
+    "remove_leftover",
+    "replace_file",
+]
 
 LABEL = "security.selinux"
 
@@ -25,6 +44,27 @@ _LARGEST = 16 * 1024 * 1024
 _AT_ONCE = 64 * 1024
 _LOCK_SECONDS = 30.0
 _LOCK_PROBE_SECONDS = 0.05
+_DENIED = (PermissionDenied, "change its owner or mode, or run the task as another user")
+_MISSING = (NotFound, "check the path and its directories")
+_NOT_A_FILE = (ConfigurationError, "name a regular file")
+_NO_ROOM = (FileSystemError, "mount the file system writable, free some space, or choose another path")
+_UNKNOWN = (FileSystemError, "correct the cause that the system names")
+_CAUSES: dict[int, tuple[type[PullSecretError], str]] = {
+    errno.EACCES: _DENIED,
+    errno.EPERM: _DENIED,
+    errno.ENOENT: _MISSING,
+    errno.ENOTDIR: _MISSING,
+    errno.EFBIG: (InvalidDocument, "name a docker config"),
+    errno.EISDIR: _NOT_A_FILE,
+    errno.EINVAL: _NOT_A_FILE,
+    errno.ELOOP: _NOT_A_FILE,
+    errno.ENXIO: _NOT_A_FILE,
+    errno.ENAMETOOLONG: _NOT_A_FILE,
+    errno.ETIMEDOUT: (TimedOut, "wait for the other process"),
+    errno.EROFS: _NO_ROOM,
+    errno.ENOSPC: _NO_ROOM,
+    errno.EDQUOT: _NO_ROOM,
+}
 
 
 def replace_file(
@@ -66,6 +106,17 @@ def replace_file(
     finally:
         os.close(handle)
     _sync_directory(path)
+
+
+def file_error(where: str, participle: str, error: OSError) -> PullSecretError:
+    """Return our error for the system's error about a file.
+
+    :param where: ``file:PATH`` with the user's path, also if a file of ours beside it is the problem.
+    :param participle: what cannot be done: ``read``, ``written`` …
+    """
+    message = f"{where} cannot be {participle}: {error.strerror or type(error).__name__}"
+    kind, hint = _CAUSES.get(error.errno or 0, _UNKNOWN)
+    return kind(message, hint)
 
 
 def remove_file(path: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..dockerconfig import sensitive_forms
 from ..dockerconfig.display import display
-from ..dockerconfig.encoded import decodings, holds_secret
+from ..model.encoded import decodings, holds_secret
 from ..model.shown import HIDDEN, is_name
 
 __all__ = ["Mask", "forms_in", "misplaced", "quiet", "unquoted"]

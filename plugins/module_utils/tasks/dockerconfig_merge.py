@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..dockerconfig import DockerConfig, DockerConfigError, is_docker_config, load
+from ..dockerconfig import DockerConfig, DockerConfigError, load
 from ..dockerconfig.image_credentials import READERS, image_credentials, image_problem
 from ..model.errors import (
     ConfigurationError,
     NotFound,
     OwnershipConflict,
-    PermissionDenied,
     PullSecretError,
     TimedOut,
 )
@@ -27,7 +26,8 @@ from ..model.limits import Limits
 from ..model.outcome import Outcome
 from ..model.shown import shown
 from ..places.reader import check_references
-from ..runtime.atomic_file import read_regular, remove_leftover, replace_file
+from ..places.recognise import is_docker_config, other_kind
+from ..runtime.atomic_file import file_error, read_regular, remove_leftover, replace_file
 from ..runtime.retry import Deadline
 from ..workflows.options import document_options
 from ..workflows.run import Run, Work
@@ -256,7 +256,7 @@ def _write(target: FileTarget, config: DockerConfig, current: Work, dry_run: boo
             f"than timeout ({current.deadline.seconds:g} s)"
         ) from None
     except OSError as error:
-        raise PermissionDenied(f"file:{target.dest} cannot be written: {error.strerror}") from None
+        raise file_error(f"file:{target.dest}", "written", error) from None
     outcome.settle()
 
 
@@ -277,7 +277,7 @@ def _remove(target: FileTarget, outcome: Outcome, dry_run: bool) -> None:
             os.unlink(path)
         remove_leftover(path)
     except OSError as error:
-        raise PermissionDenied(f"file:{target.dest} cannot be deleted: {error.strerror}") from None
+        raise file_error(f"file:{target.dest}", "deleted", error) from None
     outcome.settle()
 
 
@@ -312,10 +312,12 @@ def _read(target: FileTarget, path: str) -> tuple[bytes, int] | None:
             raise NotFound(f"file:{target.dest}: its directory does not exist") from None
         return None
     except OSError as error:
-        raise PullSecretError(f"file:{target.dest} cannot be read: {error.strerror}") from None
-    if not target.force and not is_docker_config(content):
+        raise file_error(f"file:{target.dest}", "read", error) from None
+    kind = other_kind(content)
+    if not target.force and (kind or not is_docker_config(content)):
+        seems = f"seems to be {kind}, not" if kind else "is not"
         raise OwnershipConflict(
-            f"file:{target.dest} is not a docker config (a JSON object with auths) and was not changed",
+            f"file:{target.dest} {seems} a docker config (a JSON object with auths) and was not changed",
             "is dest the right file? force: true replaces or deletes it",
         )
     return content, mode

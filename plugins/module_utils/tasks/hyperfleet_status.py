@@ -17,7 +17,7 @@ from ..clients.hyperfleet.cluster_reader import ClusterReader, hyperfleet_client
 from ..clients.hyperfleet.printable import shown_conditions
 from ..clients.hyperfleet.report_format import FLAVOURS
 from ..clients.hyperfleet.statuses import AdapterStatus, Condition, Report
-from ..dockerconfig.encoded import holds_secret
+from ..model.encoded import holds_secret
 from ..model.errors import ConfigurationError, NotFound
 from ..model.limits import Limits
 from ..model.outcome import Outcome

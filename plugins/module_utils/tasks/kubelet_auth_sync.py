@@ -22,6 +22,7 @@ from ..model.errors import ConfigurationError, InvalidDocument
 from ..model.limits import Limits
 from ..model.outcome import Outcome
 from ..model.shown import is_name
+from ..places.kubelet.merge import OURS
 from ..places.kubelet.result import (
     DEFERRED,
     FAILED,
@@ -90,7 +91,8 @@ def with_layers(result: dict[str, Any], origins: Mapping[str, Any]) -> dict[str,
     registries = result.get("registries")
     if isinstance(registries, dict):
         result["registries"] = {
-            name: origins["provenance"].get(name, layer) for name, layer in registries.items()
+            name: origins["provenance"].get(name, layer) if layer == OURS else layer
+            for name, layer in registries.items()
         }
     if origins["warnings"]:
         result["warnings"] = [*origins["warnings"], *(result.get("warnings") or ())]

@@ -54,6 +54,7 @@ def document_options() -> dict[str, Any]:
         "precedence": {"type": "str", "choices": ["additional", "original"]},
         "policy": {"type": "dict"},
         "drop": {"type": "list", "elements": "str"},
+        "strict": {"type": "bool"},
     }
 
 

@@ -151,11 +151,16 @@ OTHERS = {
     "text": "127.0.0.1 localhost\n",
     "an empty object": "{}",
     "another program's": '{"credsStore": "desktop", "users": {"auths": {}}}',
+    "written into": '{"auths": {}, "apiVersion": "kubelet.config.k8s.io/v1", "kind": "KubeletConfiguration"}',
     "a list": '[{"auths": {}}]',
     "a string": '"auths"',
     "YAML": "auths: {}\n",
     "a private key": "-----BEGIN EXAMPLE KEY-----\n",
     "deep": "[" * 100_000,
+}
+SEEMS = {
+    "another program's": "seems to be a kubeconfig, not",
+    "written into": "seems to be a KubeletConfiguration, not",
 }
 DOCKER_CONFIGS = {
     "empty": '{"auths": {}}',
@@ -177,7 +182,7 @@ def test_a_file_that_is_no_docker_config_is_left_alone(
     dest.chmod(0o644)
     result = run(source={"inline": ONE}, dest=str(dest), state=state, check_mode=check_mode, diff=True)
     assert result["failed_targets"][0]["kind"] == "ownership"
-    assert f"file:{dest} is not a docker config" in result["msg"]
+    assert f"file:{dest} {SEEMS.get(name, 'is not')} a docker config" in result["msg"]
     assert "force: true" in result["msg"]
     assert (result["changed"], result.get("diff")) == (False, None)
     assert (dest.read_text(), mode(dest)) == (OTHERS[name], 0o644)

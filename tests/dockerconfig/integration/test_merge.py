@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.dockerconfig.integration.conftest import Run
-from tests.support.docker_configs import docker_config
+from tests.support.docker_configs import docker_config, encoded
 
 PLATFORM = docker_config(quay_io="platform", cloud_openshift_com="platform")
 TEAM = docker_config(quay_io="team", team_example_com="team")
@@ -182,3 +182,31 @@ def test_digests_are_equal_when_the_meaning_is_and_the_key_is(run: Run) -> None:
     assert digest(TEAM, "one") == digest(json.dumps(TEAM, indent=3), "one")
     assert digest(TEAM, "one") != digest(TEAM, "two")
     assert digest(TEAM, "one") != digest(PLATFORM, "one")
+
+
+EMPTY = {"auths": {"registry.example.com": {"auth": encoded("user:")}}}
+
+
+def test_strict_refuses_what_probably_fails(run: Run) -> None:
+    (target,) = run(source={"inline": EMPTY})["targets"]
+    assert target["registries"] == {"registry.example.com": "inline"}
+    assert [text.rpartition("[")[2] for text in target["warnings"]] == ["empty-password]"]
+    for given in ({"source": {"inline": EMPTY}}, {"layers": layers(platform=PLATFORM, team=EMPTY)}):
+        (failure,) = run(**given, strict=True)["failed_targets"]
+        assert failure["kind"] == "invalid_document"
+        assert "registry.example.com: the password is empty" in failure["msg"]
+    (target,) = run(layers=layers(platform=PLATFORM, team=EMPTY, optional=True), strict=True)["targets"]
+    assert set(target["registries"]) == set(PLATFORM["auths"])
+    assert target["warnings"][0].startswith("layer team left out: ")
+
+
+def test_an_entry_that_is_dropped_cannot_fail_the_run(run: Run) -> None:
+    broken = {"auths": {**TEAM["auths"], "bad.example.com": {"auth": "!!"}}}
+    for given in ({"source": {"inline": broken}}, {"layers": layers(platform=PLATFORM, team=broken)}):
+        assert "bad.example.com" in run(**given)["failed_targets"][0]["msg"]
+        (target,) = run(**given, drop=["https://bad.example.com/v1/", "absent.example.com"])["targets"]
+        assert "bad.example.com" not in target["registries"]
+        assert target["registries"].keys() >= TEAM["auths"].keys()
+        assert [text.partition(";")[0] for text in target["warnings"]] == [
+            "drop: no document has the registry absent.example.com"
+        ]

@@ -91,7 +91,7 @@ def is_silent(text: str, key: str) -> bool:
 @pytest.mark.parametrize("key", REFUSED)
 def test_a_refused_key_shows_host_and_rule(key: str) -> None:
     with pytest.raises(DockerConfigError) as caught:
-        load(document(key))
+        load(document(key), strict=True)
     assert caught.value.registry == REFUSED[key]
     assert caught.value.rule.startswith("key-")
     assert is_silent(f"{caught.value} {lint(document(key))}", key)

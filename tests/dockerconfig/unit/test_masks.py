@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import lint, sensitive_forms
+from tests.support.docker_configs import encoded
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,17 @@ def test_no_document_takes_more_than_one_pass(document: str) -> None:
     """A pattern that searches for the end of a string from every quote would take an hour for one of these."""
     assert sensitive_forms(document)
     assert lint(document)
+
+
+@pytest.mark.parametrize("separators", [None, (",", ":")])
+def test_the_lines_and_the_key_of_a_key_file_are_masked(separators: tuple[str, str] | None) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nRkFLRUZBS0VGQUtF\n-----END PRIVATE KEY-----\n"
+    file = json.dumps(
+        {"type": "service_account", "private_key": key},
+        indent=None if separators else 2,
+        separators=separators,
+    )
+    forms = sensitive_forms({"auths": {"us-docker.pkg.dev": {"auth": encoded(f"_json_key:{file}")}}})
+    lines = {line.strip() for line in file.splitlines() if len(line) > 5}
+    assert {*lines, "RkFLRUZBS0VGQUtF", key.strip(), json.dumps(key.strip())[1:-1]} - forms == set()
+    assert "service_account" not in forms

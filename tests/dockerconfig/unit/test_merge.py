@@ -181,3 +181,49 @@ def test_repairs_are_reported_with_the_result() -> None:
     ]
     # No warning if another layer's entry takes precedence.
     assert merge([Layer("original", fields), layer("additional", "quay.io")]).warnings == ()
+
+
+EMPTY = {"empty-password": encoded("user:"), "empty-user": encoded(":example-password-x")}
+
+
+@pytest.mark.parametrize("auth", EMPTY.values(), ids=EMPTY)
+@pytest.mark.parametrize("policy", [{}, {"quay.io": "additional"}])
+def test_an_entry_that_cannot_work_displaces_none_that_can(auth: str, policy: dict[str, str]) -> None:
+    weak = Layer("additional", load({"auths": {"https://quay.io": {"auth": auth}}}))
+    merged = merge([layer("original", "quay.io"), weak], policy=policy)
+    assert passwords(merged) == {"quay.io": "original"}
+    assert merged.conflicts == [{"registry": "quay.io", "winner": "original", "losers": ["additional"]}]
+
+
+def test_of_entries_that_cannot_work_the_strongest_layer_wins() -> None:
+    first, second = (
+        Layer(name, load({"auths": {"quay.io": {"auth": auth}}})) for name, auth in EMPTY.items()
+    )
+    assert merge([first, second]).provenance == {"quay.io": "empty-user"}
+    assert [item.rule for item in merge([first, second]).warnings] == ["empty-user"]
+
+
+@pytest.mark.parametrize("key", ["x@quay.io", "Quay.io", "quay.io:tag", "quay.io ", "HTTPS://quay.io"])
+def test_a_key_that_matches_no_image_does_not_displace_the_registry_it_resembles(key: str) -> None:
+    merged = merge([layer("original", "quay.io"), layer("additional", key)])
+    assert passwords(merged) == {"quay.io": "original", key: "additional"}
+    assert merged.conflicts == []
+    # Nor does its layer's helper.
+    helped = Layer(
+        "additional", load({"auths": {key: {"auth": encoded("user:x")}}, "credHelpers": {"quay.io": "h"}})
+    )
+    assert (
+        "quay.io"
+        not in merge([layer("original", "quay.io"), helped], precedence="original").config.extra[
+            "credHelpers"
+        ]
+    )
+    # It is dropped as it is written.
+    assert passwords(merge([layer("original", "quay.io"), layer("additional", key)], drop=[key])) == {
+        "quay.io": "original"
+    }
+
+
+def test_a_malformed_key_is_not_copied_to_docker_io() -> None:
+    merged = merge([layer("original", "docker.io"), layer("additional", "x@registry-1.docker.io")])
+    assert passwords(merged) == {"docker.io": "original", "x@registry-1.docker.io": "additional"}

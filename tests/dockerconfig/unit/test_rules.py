@@ -17,6 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     rules,
 )
 from tests.dockerconfig.unit.samples import GOOD, SAMPLES, Sample, expected_outcome
+from tests.support.docker_configs import encoded
 
 # Only a Python mapping can hold these values; no document could be given to a reader.
 FROM_MAPPINGS = {"name-not-a-string", "value-not-json"}
@@ -52,6 +53,10 @@ def test_a_rule_is_found_where_it_is_broken(sample: Sample) -> None:
 def test_an_error_refuses_the_document_and_a_warning_does_not(sample: Sample) -> None:
     if found(sample).severity == "warning":
         assert sample.rule in {item.rule for item in load(sample.document).warnings}
+        if found(sample).strict:
+            with pytest.raises(DockerConfigError) as caught:
+                load(sample.document, strict=True)
+            assert (caught.value.rule, caught.value.findings[0].severity) == (sample.rule, "error")
     else:
         with pytest.raises(DockerConfigError) as caught:
             load(sample.document)
@@ -81,6 +86,12 @@ def test_the_verdicts_are_what_the_lookups_do(sample: Sample) -> None:
     assert _kubelet(sample) == expected_outcome(finding.kubelet, sample, finding, "kubelet")
     expected = expected_outcome(finding.containers_image, sample, finding, "containers_image")
     assert _containers_image(sample) == expected
+
+
+def test_what_strict_refuses_both_readers_accept() -> None:
+    for sample in SAMPLES:
+        if found(sample).strict:
+            assert not {_kubelet(sample), _containers_image(sample)} & {"reject", "fail"}, sample.rule
 
 
 @pytest.mark.parametrize(
@@ -119,11 +130,11 @@ def test_brackets_inside_strings_are_not_nesting() -> None:
 
 def test_every_error_is_reported_not_only_the_first() -> None:
     with pytest.raises(DockerConfigError) as caught:
-        load({"auths": {"a.io": {}, "b.io": {"auth": "!"}, "C.io": {"auth": GOOD}}})
+        load({"auths": {"a.io": {}, "b.io": {"auth": "!"}, "c.io": {"auth": 5}}})
     assert [(item.registry, item.rule) for item in caught.value.findings] == [
         ("a.io", "no-credentials"),
         ("b.io", "auth-not-base64"),
-        ("entry 3 (name not shown)", "key-upper-case"),
+        ("c.io", "field-not-a-string"),
     ]
     assert (caught.value.rule, caught.value.registry) == ("no-credentials", "a.io")
     assert "b.io: 'auth' is not base64 [auth-not-base64]" in str(caught.value)
@@ -149,3 +160,40 @@ def test_the_limit_is_that_of_the_place_and_holds_for_what_is_written(limit: int
     repaired = {"auths": {"quay.io": {"username": "user", "password": "p" * (limit // 2)}}}
     with pytest.raises(DockerConfigError, match="too-large"):
         load(repaired, max_bytes=limit)
+
+
+def test_an_entry_with_which_a_pull_probably_fails_is_kept_as_it_is() -> None:
+    """A Google key file as a password, which both readers use as it is."""
+    key_file = '{\n  "type": "service_account",\n  "private_key": "example"\n}\n'
+    auths = {"us-docker.pkg.dev": {"auth": encoded(f"_json_key:{key_file}")}, "Quay.io": {"auth": GOOD}}
+    config = load({"auths": auths})
+    assert config.auths == auths
+    assert [(item.registry, item.rule) for item in config.warnings] == [
+        ("us-docker.pkg.dev", "trailing-newline"),
+        ("us-docker.pkg.dev", "control-character"),
+        ("entry 2 (name not shown)", "key-upper-case"),
+    ]
+    assert "jq -c . key.json" in str(config.warnings[1])
+    (match,) = lookup_kubelet(config, "us-docker.pkg.dev/team/app")
+    assert match.secret.password == key_file.encode()
+
+
+def test_a_field_that_both_readers_ignore_may_be_anything() -> None:
+    config = load({"auths": {"quay.io": {"auth": GOOD, "registrytoken": 5}}})
+    assert [(item.rule, item.severity) for item in config.warnings] == [("field-not-a-string", "warning")]
+    assert config.auths["quay.io"]["registrytoken"] == 5
+    with pytest.raises(DockerConfigError, match="no-credentials"):
+        load({"auths": {"quay.io": {"registrytoken": 5}}})
+
+
+def test_a_dropped_entry_need_not_pass_the_rules() -> None:
+    wrong = '"a.io": {"auth": "!", "x": "\xff"}, "https://b.io/v1/": {"auth": 5, "auth": NaN}'
+    document = f'{{"auths": {{{wrong}, "quay.io": {{"auth": "{GOOD}"}}}}}}'.encode("latin-1")
+    config = load(document, drop=["a.io", "b.io", "c.io"], strict=True)
+    assert config.auths == {"quay.io": {"auth": GOOD}}
+    assert config.dropped == {"a.io", "b.io"}
+    # The document without them is empty, which its reader decides about.
+    assert load({"auths": {"a.io": 5}}, drop=["a.io"]).registries == ()
+    with pytest.raises(DockerConfigError) as caught:
+        load(document, drop=["b.io"])
+    assert [item.rule for item in caught.value.findings] == ["not-utf8", "auth-not-base64"]

@@ -86,7 +86,7 @@ def assert_silent_error(error: DockerConfigError) -> None:
 @pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
 def test_an_error_shows_nothing_of_the_document(data: Any) -> None:
     with pytest.raises(DockerConfigError) as caught:
-        load(data)
+        load(data, strict=True)
     assert_silent_error(caught.value)
     assert_silent(" ".join(f"{item} {item!r}" for item in lint(data)))
 
@@ -100,7 +100,7 @@ def test_a_lookup_in_a_bad_document_shows_nothing_either(data: Any) -> None:
             assert_silent_error(error)
 
 
-@pytest.mark.parametrize("data", [item for item in BROKEN if isinstance(item, (str, bytes))])
+@pytest.mark.parametrize("data", [item for item in BROKEN if lint(item)[0].severity == "error"])
 def test_neither_does_a_digest(data: Any) -> None:
     with pytest.raises(DockerConfigError) as caught:
         digest(data, b"0123456789abcdef")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World
-from tests.support.docker_configs import docker_config, encoded
+from tests.support.docker_configs import KEY, docker_config, encoded, held
 
 PROBLEM = "hyperfleet.io/pull-secret-problem"
 WRONG = {
@@ -92,6 +92,31 @@ def test_the_tenant_gets_one_event(world: World) -> None:
         assert "example-password" not in text
 
 
+def test_a_secret_with_doubtful_entries_is_merged_and_its_tenant_gets_the_warnings(world: World) -> None:
+    """A Google key file has line feeds; an entry without a password must not displace the original's."""
+    key_file = '_json_key:{\n  "type": "service_account"\n}'
+    auths = {"us-docker.pkg.dev": {"auth": encoded(key_file)}, "quay.io": {"auth": encoded("user:")}}
+    world.additional(json.dumps({"auths": auths}))
+    assert world.run()["additional"] == "merged"
+    entries = held(world.get("secrets", GLOBAL))["auths"]
+    assert entries["us-docker.pkg.dev"] == {"auth": encoded(key_file)}
+    assert world.held()["quay.io"] == "original"
+    (event,) = events(world)
+    assert (event["type"], event["reason"]) == ("Warning", "PullSecretWarning")
+    assert event["message"] == annotation(world)
+    for part in (
+        "merged, with warnings: ",
+        "us-docker.pkg.dev: ",
+        "jq -c . key.json",
+        "quay.io: ",
+        "[empty-password]",
+    ):
+        assert part in event["message"]
+    world.reset()
+    assert not world.run()["changed"]
+    assert world.writes() == []
+
+
 def test_an_event_that_grows_old_is_counted_up(world: World) -> None:
     deployed(world)
     world.additional("{")
@@ -112,9 +137,42 @@ def test_an_invalid_secret_alone_deploys_nothing_and_is_reported(world: World) -
 
 
 def test_a_secret_without_the_key_is_reported(world: World) -> None:
-    world.hosted.create(world.namespace, "secrets", {"metadata": {"name": ADDITIONAL}})
+    keys = dict.fromkeys(["config.json", "b", "c", "d", "e", "f"], "e30=")
+    world.hosted.create(world.namespace, "secrets", {"metadata": {"name": ADDITIONAL}, "data": keys})
     assert world.run()["additional"] == "invalid"
-    assert annotation(world) == "the secret has no key .dockerconfigjson"
+    named = "it has b, c, config.json, d, e and 1 more"
+    assert annotation(world) == f"the secret has no key .dockerconfigjson ({named})"
+
+
+OTHER_FORMS: dict[str, tuple[bytes, str]] = {
+    "YAML": (b"auths:\n  quay.io: {}\n", "it is YAML"),
+    "UTF-16": ('{"auths":{}}'.encode("utf-16"), "it is UTF-16"),
+    "wrapper": (b'{"pullSecret":"{\\"auths\\":{}}"}', "a docker config is inside of it"),
+    "line": (b'{"auths":\n  {"a": {} "b": {}}}', "(expecting ',' delimiter at line 2 column 12)"),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_another_form_is_named_to_its_owner_and_removes_nothing(world: World, form: str) -> None:
+    data, problem = OTHER_FORMS[form]
+    value = {KEY: encoded(data)}
+    deployed(world)
+    before = world.held()
+    world.hosted.put_secret(world.namespace, ADDITIONAL, value)
+    assert world.run()["additional"] == "kept"
+    assert world.held() == before
+    assert str(annotation(world)).endswith(problem)
+    assert not str(annotation(world)).startswith(":")
+    assert events(world)[0]["message"] == f"not merged: {annotation(world)}"
+    # The API server refuses some of them in a secret of the docker config type.
+    world.management.delete(world.control_plane, "secrets", "pull-secret")
+    opaque = {"metadata": {"name": "pull-secret"}, "data": value}
+    world.management.create(world.control_plane, "secrets", opaque)
+    result = world.run()
+    assert result["kind"] == "invalid_document"
+    assert f"{world.control_plane}/secrets/pull-secret" in result["msg"]
+    assert problem in result["msg"]
+    assert "`field`" not in result["msg"]
 
 
 @pytest.mark.parametrize("document", ["", "{}", '{"auths":{}}', '{"auths":null}'])

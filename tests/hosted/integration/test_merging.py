@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import LAST_APPLIED
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, IMAGE, OURS, STATUS, SYNCER, World
-from tests.support.docker_configs import TYPE, docker_config
+from tests.support.docker_configs import TYPE, docker_config, encoded
 
 
 def test_without_an_additional_secret_nothing_is_written(world: World) -> None:
@@ -48,6 +49,25 @@ def test_an_additional_secret_is_merged_and_the_syncer_deployed(world: World) ->
     assert secret["type"] == TYPE
     assert secret["metadata"]["labels"]["managed-by"] == "hyperfleet"
     assert secret["metadata"]["labels"]["cluster-id"] == world.id
+
+
+def test_secrets_of_the_legacy_type_are_merged(world: World) -> None:
+    original, tenants = (
+        {".dockercfg": encoded(json.dumps(config["auths"]))}
+        for config in (
+            docker_config(quay_io="original"),
+            docker_config(registry_example_com="tenant", localhost="tenant"),
+        )
+    )
+    world.management.delete(world.control_plane, "secrets", "pull-secret")
+    world.management.put_secret(world.control_plane, "pull-secret", original, "kubernetes.io/dockercfg")
+    world.hosted.put_secret(world.namespace, ADDITIONAL, tenants, "kubernetes.io/dockercfg")
+    assert world.run()["additional"] == "merged"
+    assert world.held() == {
+        "quay.io": "original",
+        "registry.example.com": "tenant",
+        "localhost": "tenant",
+    }
 
 
 def test_the_second_run_writes_nothing(world: World) -> None:
@@ -245,3 +265,26 @@ def test_the_tenants_secret_is_left_as_it_is(world: World) -> None:
     before = world.get("secrets", ADDITIONAL)
     world.run()
     assert world.get("secrets", ADDITIONAL) == before
+
+
+@pytest.mark.parametrize(("replaced", "word"), [(False, "updated"), (True, "replaced")])
+def test_the_copy_of_kubectl_apply_goes_from_ours_and_stays_at_the_tenants(
+    world: World, replaced: bool, word: str
+) -> None:
+    world.additional(docker_config(registry_example_com="tenant"))
+    world.run()
+    copy = {"metadata": {"annotations": {LAST_APPLIED: "{}"}}}
+    world.merge("secrets", ADDITIONAL, copy)
+    world.merge("secrets", GLOBAL, {**copy, "immutable": replaced})
+    if replaced:
+        world.additional(docker_config(registry_example_com="changed"))
+    predicted = world.run(check_mode=True)
+    result = world.run()
+    assert (
+        predicted["actions"]
+        == result["actions"]
+        == ["annotation last-applied-configuration removed", f"{word} secret"]
+    )
+    assert LAST_APPLIED not in world.get("secrets", GLOBAL)["metadata"]["annotations"]
+    assert world.get("secrets", ADDITIONAL)["metadata"]["annotations"] == {LAST_APPLIED: "{}"}
+    assert not world.run()["changed"]

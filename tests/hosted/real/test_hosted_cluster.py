@@ -10,10 +10,14 @@ The test starts no playbook and touches no node.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
+    PROBLEM,
+)
 from tests.lab.nodes.cluster import ClusterLab
 from tests.support.tenant import Tenant, document, forms_of, rulebook
 
@@ -24,8 +28,11 @@ SOON = 30.0
 # Seconds for the first change: ansible-rulebook, its JVM and the syncer's image come first. Idle: 8.
 FIRST = 120.0
 # The nodes restore the original and restart their kubelets, one after the other; then all objects are deleted.
-# # If one run does not see the end, a retry 15 s after the change or a later one does.
+# If one run does not see the end, a retry 15 s after the change or a later one does.
 REMOVED = 180.0
+# Both readers take a password of two lines as it is; the tenant is warned of it.
+TWO_LINES, ROTATED = "example-tenant-1\nexample-line-2", "example-tenant-2"
+WARNED = re.compile(r"merged, with warnings: .*registry\.lab\.test:5000: .* \[control-character\]")
 
 
 def test_from_the_tenants_secret_to_a_running_pod_and_back(
@@ -41,22 +48,24 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
     tenant.until(lambda: tenant.is_refused(pod), "the registry refuses the pod's node")
 
     with rulebook(tmp_path, tenant.file) as output:
-        tenant.additional("example-tenant-1")
-        first = cluster.registry.docker_config("tenant", "example-tenant-1")
+        tenant.additional(TWO_LINES)
+        first = cluster.registry.docker_config("tenant", TWO_LINES)
         seconds["the secret is new, on all nodes"] = tenant.until(
             lambda: tenant.everywhere(first), "nodes have it", FIRST
         )
         seconds["the pod runs"] = tenant.until(lambda: tenant.runs(pod), "the pod runs")
+        tenant.until(lambda: WARNED.fullmatch(problem(tenant)), "the tenant is warned", SOON)
         tenant.until(lambda: in_sync(tenant), "all nodes report")
 
         # Rotation: the registry refuses the old password.
-        tenant.additional("example-tenant-2")
-        second = cluster.registry.docker_config("tenant", "example-tenant-2")
+        tenant.additional(ROTATED)
+        second = cluster.registry.docker_config("tenant", ROTATED)
         seconds["rotated, on all nodes"] = tenant.until(
             lambda: tenant.everywhere(second), "nodes have the new one", SOON
         )
-        assert tenant.traces("example-tenant-2")
+        assert tenant.traces(ROTATED)
         tenant.until(lambda: in_sync(tenant), "all nodes report")
+        tenant.until(lambda: not problem(tenant), "the warning is taken back", SOON)
         pods = [tenant.pod(node=node.name) for node in cluster.nodes]
         tenant.until(lambda: all(map(tenant.runs, pods)), "a new image is pulled on each node")
 
@@ -73,7 +82,7 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
         seconds["deleted, everything removed"] = tenant.until(
             lambda: not tenant.objects(), "all is removed", REMOVED
         )
-        for password in ("example-tenant-1", "example-tenant-2"):
+        for password in (TWO_LINES, ROTATED):
             assert tenant.traces(password) == []
         kept = tenant.on_node(made)
         assert (
@@ -86,7 +95,7 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
         tenant.until(lambda: tenant.is_refused(pod), "the registry refuses again")
     text = output.read_text()
     assert len(text) > 1000
-    for password in ("example-tenant-1", "example-tenant-2"):
+    for password in (TWO_LINES, ROTATED):
         assert [form for form in forms_of(password) if form in text] == []
     with capsys.disabled():
         print()
@@ -98,3 +107,9 @@ def in_sync(tenant: Tenant) -> bool:
     """Whether each node reports the current version of the global secret."""
     secret = tenant.cluster.api.find("/api/v1/namespaces/kube-system/secrets/global-pull-secret")
     return secret is not None and tenant.reported(secret["metadata"]["resourceVersion"])
+
+
+def problem(tenant: Tenant) -> str:
+    """What the annotation of the tenant's secret says is wrong with it."""
+    metadata = tenant.hosted.secret("kube-system", "additional-pull-secret")["metadata"]
+    return str((metadata.get("annotations") or {}).get(PROBLEM, ""))

@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,9 +17,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import LAST_APPLIED
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.kubernetes.contract.support import Body, Client, Place, pull_secret, secret
 from tests.lab.session import REAL, STAND_IN, KubernetesEnv, kubernetes
 from tests.stand_ins.kubernetes.lab import KubernetesLab
+from tests.support.docker_configs import KEY, auth, docker_config, encoded, held
+from tests.support.kubernetes.running import run_task
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -142,9 +148,18 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: exa
 """
 
 
-@pytest.fixture(params=[STAND_IN, REAL])
-def kubectl(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
-    """Run kubectl with a kubeconfig for the server; return the exit code and the output."""
+@pytest.fixture(scope="module")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kubeconfig that ``kubectl`` writes for its server and uses."""
+    return tmp_path_factory.mktemp("kubectl") / "kubeconfig"
+
+
+@pytest.fixture(params=[STAND_IN, REAL], scope="module")
+def kubectl(request: pytest.FixtureRequest, kubeconfig: Path) -> Iterator[Run]:
+    """Run kubectl with a kubeconfig for the server; return the exit code and the output.
+
+    One server and one namespace for all tests, because a real cluster takes seconds to delete a namespace.
+    """
     from tests.lab.control_plane.build import build
 
     with contextlib.ExitStack() as stack:
@@ -153,9 +168,9 @@ def kubectl(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
             if request.param == STAND_IN
             else stack.enter_context(kubernetes(REAL))
         )
-        config = server.kubeconfig(tmp_path / "kubeconfig")
+        config = server.kubeconfig(kubeconfig)
         program = build() / "kubectl"
-        environment = {**os.environ, "HOME": str(tmp_path), "KUBECONFIG": str(config)}
+        environment = {**os.environ, "HOME": str(config.parent), "KUBECONFIG": str(config)}
 
         def run(*arguments: str, token: str = "") -> tuple[int, str]:
             who = [f"--token={token}"] * bool(token)
@@ -235,3 +250,85 @@ def test_kubectl_says_who_may(kubectl: Run) -> None:
     assert kubectl(*can_i, "--as=system:serviceaccount:default:nobody") == (1, "no\n")
     code, told = kubectl("get", "secrets", token="not-a-token")
     assert (code, told) == (1, "error: You must be logged in to the server (Unauthorized)\n")
+
+
+# As Google writes it, indented. `"$(cat key.json)"` leaves out the last newline.
+GOOGLE_KEY = json.dumps({"type": "service_account", "private_key": "-----BEGIN\nexample\n"}, indent=2)
+SECRET_NAME = "cls-123-pull-secret"
+
+
+def source(name: str) -> dict[str, Any]:
+    return {"kubernetes": {"namespace": "kubectl", "name": name}}
+
+
+def stored(kubectl: Run, name: str) -> Body:
+    """All that the server has of a Secret."""
+    code, text = kubectl("get", "secret", name, "-o", "json", "--show-managed-fields")
+    assert code == 0, text
+    return dict(json.loads(text))
+
+
+def placed(kubeconfig: Path, **options: Any) -> dict[str, Any]:
+    """Run ``k8s_pull_secret`` twice for the cluster's Secret; return the target of the first run."""
+    connection = {"kubernetes": {"kubeconfig": str(kubeconfig)}}
+    params = {"cluster_id": "cls-123", "namespace": "kubectl", **connection, **options}
+    result = run_task(k8s_pull_secret, params, diff=True)
+    assert not result.get("failed"), result["msg"]
+    assert "example" not in json.dumps(result)
+    assert run_task(k8s_pull_secret, params)["changed"] is False
+    (target,) = result["targets"]
+    return dict(target)
+
+
+@pytest.mark.real("go")
+def test_a_google_key_file_that_kubectl_made_a_pull_secret_of(kubectl: Run, kubeconfig: Path) -> None:
+    create = ("create", "secret", "docker-registry", "google", "--docker-server=us-docker.pkg.dev")
+    login = ("--docker-username=_json_key", f"--docker-password={GOOGLE_KEY}")
+    assert kubectl(*create, *login) == (0, "secret/google created\n")
+    google = held(stored(kubectl, "google"))["auths"]
+    assert google["us-docker.pkg.dev"]["auth"] == encoded(f"_json_key:{GOOGLE_KEY}")
+    platform = docker_config(quay_io="platform")
+    layers = [
+        {"name": "platform", "source": {"inline": platform}},
+        {"name": "team", "source": source("google")},
+    ]
+    target = placed(kubeconfig, layers=layers)
+    assert (target["actions"], target["registries"]["us-docker.pkg.dev"]) == (["created"], "team")
+    assert held(stored(kubectl, SECRET_NAME)) == {"auths": {**platform["auths"], **google}}
+    (warning,) = target["warnings"]
+    assert re.fullmatch(r"us-docker\.pkg\.dev: .*jq -c \. key\.json.* \[control-character\]", warning)
+    assert kubectl("delete", "secret", "google", SECRET_NAME)[0] == 0
+
+
+@pytest.mark.real("go")
+def test_the_copy_that_kubectl_apply_keeps_goes(kubectl: Run, kubeconfig: Path, tmp_path: Path) -> None:
+    old, new = docker_config(quay_io="old"), docker_config(quay_io="new")
+    manifest = tmp_path / "manifest.json"
+    body = {**pull_secret(SECRET_NAME), "apiVersion": "v1", "kind": "Secret"}
+    del body["data"]
+    manifest.write_text(json.dumps({**body, "stringData": {KEY: json.dumps(old)}}))
+    # Theirs, which is adopted, and then ours, to which somebody applies the old manifest.
+    removed = ["annotation last-applied-configuration removed"]
+    for actions in (["adopted", *removed, "updated"], [*removed, "annotations updated", "updated"]):
+        assert kubectl("apply", "-f", str(manifest))[0] == 0
+        before = stored(kubectl, SECRET_NAME)
+        assert auth("old") in before["metadata"]["annotations"][LAST_APPLIED]
+        target = placed(kubeconfig, source={"inline": new}, adopt=True)
+        assert sorted(target["actions"]) == actions
+        after = stored(kubectl, SECRET_NAME)
+        assert held(after) == new
+        assert LAST_APPLIED not in after["metadata"]["annotations"]
+        assert not [form for form in (auth("old"), encoded(json.dumps(old))) if form in json.dumps(after)]
+    assert kubectl("delete", "secret", SECRET_NAME)[0] == 0
+
+
+@pytest.mark.real("go")
+def test_a_secret_of_the_legacy_type_is_read(kubectl: Run, kubeconfig: Path, tmp_path: Path) -> None:
+    config = docker_config(quay_io="legacy")
+    (tmp_path / "legacy").write_text(json.dumps(config["auths"]))
+    create = ("create", "secret", "generic", "legacy", "--type=kubernetes.io/dockercfg")
+    assert kubectl(*create, f"--from-file=.dockercfg={tmp_path}/legacy") == (0, "secret/legacy created\n")
+    assert stored(kubectl, "legacy")["type"] == "kubernetes.io/dockercfg"
+    assert placed(kubeconfig, source=source("legacy"))["registries"] == {"quay.io": "kubernetes"}
+    assert held(stored(kubectl, SECRET_NAME)) == config
+    assert kubectl("delete", "secret", "legacy", SECRET_NAME)[0] == 0

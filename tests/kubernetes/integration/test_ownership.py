@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import LAST_APPLIED
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret import target
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import Mask
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, desired
-from tests.support.docker_configs import TYPE, docker_config, encoded, held
+from tests.support.docker_configs import KEY, TYPE, auth, docker_config, encoded, held
 from tests.support.kubernetes.world import Api
 
 THEIRS = docker_config(quay_io="theirs")
@@ -71,6 +75,61 @@ def test_adopt_takes_it_over_and_keeps_the_rest(
     assert secret["metadata"]["labels"]["managed-by"] == "hyperfleet"
     assert secret["metadata"]["labels"]["cluster-id"] == "cls-123"
     assert run(**desired(namespace))["changed"] is False, "the adopted Secret must count as owned"
+
+
+def applied(part: str) -> str:
+    """What ``kubectl apply`` leaves of a Secret with ``data`` or ``stringData``."""
+    text = json.dumps(THEIRS)
+    return json.dumps({"kind": "Secret", part: {KEY: encoded(text) if part == "data" else text}})
+
+
+@pytest.mark.parametrize("part", ["data", "stringData"])
+@pytest.mark.parametrize("kind", [TYPE, "Opaque", "ours"])
+def test_the_copy_of_kubectl_apply_goes(api: Api, namespace: str, run: Run, part: str, kind: str) -> None:
+    if kind == "ours":
+        run(**desired(namespace))
+    else:
+        theirs(api, namespace, {}, kind)
+    annotations = {"team": "a", LAST_APPLIED: applied(part)}
+    api.merge(namespace, "secrets", NAME, {"metadata": {"annotations": annotations}})
+    more = {TYPE: ["updated", "adopted"], "Opaque": ["adopted", "replaced"], "ours": ["annotations updated"]}
+    actions = ["annotation last-applied-configuration removed", *more[kind]]
+    for check_mode in (True, False):
+        result = run(**desired(namespace, adopt=True), check_mode=check_mode, diff=True)
+        assert result["targets"][0]["actions"] == actions
+        assert f"annotation {LAST_APPLIED}: ********\n" in result["diff"][0]["before"]
+        assert LAST_APPLIED not in result["diff"][0]["after"]
+        assert not any(form in json.dumps(result) for form in (encoded(json.dumps(THEIRS)), auth("theirs")))
+    secret: Any = api.secret(namespace, NAME)
+    assert LAST_APPLIED not in secret["metadata"]["annotations"]
+    assert secret["metadata"]["annotations"]["team"] == "a"
+    assert run(**desired(namespace))["changed"] is False
+
+
+@pytest.mark.parametrize("part", ["data", "stringData"])
+def test_what_kubectl_apply_left_is_masked(part: str) -> None:
+    seen = target.applied_values({"metadata": {"annotations": {LAST_APPLIED: applied(part)}}})
+    mask = Mask(form for value in seen for form in sensitive_forms(value))
+    assert mask.text(f"{auth('theirs')} example-password-theirs {NAME}") == f"******** ******** {NAME}"
+    assert mask.text(applied(part)) == f'{{"kind": "Secret", "{part}": {{"{KEY}": "********"}}}}'
+
+
+@pytest.mark.parametrize("controller", [True, False])
+def test_a_controller_is_named_when_its_secret_is_adopted_or_deleted(
+    api: Api, namespace: str, run: Run, controller: bool
+) -> None:
+    theirs(api, namespace, {})
+    api.create(namespace, "configmaps", {"metadata": {"name": "es-1"}})
+    uid = api.get(namespace, "configmaps", "es-1")["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "es-1", "uid": uid, "controller": controller}
+    api.merge(namespace, "secrets", NAME, {"metadata": {"ownerReferences": [owner]}})
+    said = "it is controlled by the ConfigMap es-1, which may {}; change or remove that object first"
+    (adopted,) = run(**desired(namespace, adopt=True))["targets"]
+    assert adopted["warnings"] == ([said.format("overwrite or delete it")] if controller else [])
+    (kept,) = run(**desired(namespace))["targets"]
+    assert kept["warnings"] == []
+    (deleted,) = run(cluster_id="cls-123", namespace=namespace, state="absent")["targets"]
+    assert deleted["warnings"] == ([said.format("create it again")] if controller else [])
 
 
 def test_adopt_of_another_type_says_so(api: Api, namespace: str, run: Run) -> None:

@@ -97,6 +97,14 @@ def test_another_secret(api: Api, namespace: str, run: Run) -> None:
     assert held(api.secret(namespace, NAME)) == ONE
     run(**desired(namespace, source={"kubernetes": {**place, "key": "other"}}))
     assert held(api.secret(namespace, NAME)) == TWO
+    legacy = {".dockercfg": encoded(json.dumps(THREE["auths"]))}
+    api.put_secret(namespace, "legacy", legacy, "kubernetes.io/dockercfg")
+    run(**desired(namespace, source={"kubernetes": {**place, "name": "legacy"}}))
+    assert held(api.secret(namespace, NAME)) == THREE
+    local = {"localhost": next(iter(ONE["auths"].values()))}
+    api.put_secret(namespace, "local", {".dockercfg": encoded(json.dumps(local))}, "kubernetes.io/dockercfg")
+    run(**desired(namespace, source={"kubernetes": {**place, "name": "local"}}))
+    assert held(api.secret(namespace, NAME)) == {"auths": local}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     NotFound,
     PermissionDenied,
+    PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import auth_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import atomic_file
@@ -98,8 +100,45 @@ def test_what_was_removed_meanwhile_is_restored_with_its_mode(tmp_path: Path) ->
 
 
 def test_a_missing_directory_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="its directory does not exist"):
+    with pytest.raises(NotFound, match=r"/config\.json: its directory does not exist"):
         auth_file.read(str(tmp_path / "nowhere" / "config.json"))
+    # Not one of our own files beside it, which are read first.
+    with pytest.raises(NotFound, match=r"/config\.json: its directory does not exist"):
+        Place(tmp_path / "nowhere").sync().apply(config(quay_io="new"))
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (errno.ENOENT, "not_found"),
+        (errno.ENOTDIR, "not_found"),
+        (errno.EROFS, "file_system"),
+        (errno.ENOSPC, "file_system"),
+        (errno.EACCES, "permission_denied"),
+        (errno.ENAMETOOLONG, "configuration"),
+        (errno.ETIMEDOUT, "timeout"),
+    ],
+)
+def test_each_cause_has_its_kind_and_names_the_users_path(
+    place: Place, monkeypatch: pytest.MonkeyPatch, number: int, kind: str
+) -> None:
+    opened = os.open
+
+    def refuse(path: str, flags: int, *more: int) -> int:
+        if flags & os.O_CREAT:
+            raise OSError(number, os.strerror(number), path)
+        return opened(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    sync = place.sync(restart="never")
+    for work in (
+        lambda: sync.apply(config(quay_io="new")),
+        lambda: auth_file.write(str(place.path), b"{}", auth_file.ABSENT),
+    ):
+        with pytest.raises(PullSecretError) as caught:
+            work()
+        said = f"file:{place.path} cannot be written: {os.strerror(number)}"
+        assert (caught.value.kind, caught.value.message) == (kind, said)
 
 
 def test_the_owner_is_kept_and_restored(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     Conflict,
     InvalidDocument,
+    OwnershipConflict,
     PullSecretError,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import sync
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.node.unit.support import Place, auth, config, document, refusal
@@ -106,6 +108,63 @@ def test_an_entry_that_spoils_the_file_is_taken_out_where_ours_replaces_it(place
     )
     place.sync().apply(None)
     assert place.auths() == {}
+
+
+KUBELET_CONFIGURATION = b'{"kind":"KubeletConfiguration","apiVersion":"kubelet.config.k8s.io/v1beta1"}'
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (KUBELET_CONFIGURATION, "a KubeletConfiguration"),
+        (b'{"auths":{"quay.io":{}},' + KUBELET_CONFIGURATION[1:], "a KubeletConfiguration"),
+        (b"# node\nkind: KubeletConfiguration\n", "a KubeletConfiguration"),
+        (b'{"clusters":[],"users":[]}', "a kubeconfig"),
+        (b"apiVersion: v1\nusers:\n- name: a\nkind: Config\n", "a kubeconfig"),
+        (b'{"apiVersion":"v1","kind":"Secret","data":{}}', "the manifest of a Secret"),
+        (b'{"Kind":["' + b"x" * 99 + b'"]}', "an object of Kubernetes"),
+    ],
+)
+def test_another_file_of_kubernetes_is_left_alone(place: Place, data: bytes, kind: str) -> None:
+    place.put(data)
+    place.path.chmod(0o644)
+    for restart in ("never", "on_change"):
+        for work in (place.sync(restart=restart).plan, place.sync(restart=restart).apply):
+            with pytest.raises(OwnershipConflict) as caught:
+                work(WANTED)
+            said = f"file:{place.path} seems to be {kind}, not a docker config, and was not changed"
+            assert (caught.value.message, place.path.read_bytes()) == (said, data)
+    assert place.sync().apply(None).actions == []
+    assert (stat.S_IMODE(place.path.stat().st_mode), place.beside()) == (0o644, ["config.json"])
+
+
+def test_what_an_earlier_release_wrote_into_it_can_be_taken_out(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.put(KUBELET_CONFIGURATION)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(sync, "check_kind", lambda *_arguments: None)
+        place.sync().apply(WANTED)
+    assert place.sync().apply(None).actions == ["written", "restarted"]
+    assert json.loads(place.path.read_bytes()) == json.loads(KUBELET_CONFIGURATION)
+    assert place.sync().apply(None).actions == []
+
+
+def test_an_entry_of_another_program_stays_in_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = {"auths": {"ecr.example": {"auth": "cm9ib3Q6dGhlaXJz"}}, **json.loads(KUBELET_CONFIGURATION)}
+    place.put(document)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(sync, "check_kind", lambda *_arguments: None)
+        place.sync().apply(WANTED)
+    place.sync().apply(None)
+    assert json.loads(place.path.read_bytes()) == document
+
+
+def test_an_empty_auths_of_its_own_stays_in_it(place: Place) -> None:
+    data = b'{"auths":{},' + KUBELET_CONFIGURATION[1:]
+    place.put(data)
+    assert place.sync().apply(None).actions == []
+    assert place.path.read_bytes() == data
 
 
 @pytest.mark.parametrize("data", [b"", b"{not json", b"[]", b'{"auths": 7}'])

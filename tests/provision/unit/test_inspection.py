@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import LAST_APPLIED
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown_sentence
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.stored_version import StoredVersion
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_store import (
@@ -85,6 +87,10 @@ _TWO_VERSIONS = stored("enabled", "enabled", configs={"2": _TWO})
         ({"placed": placed(None)}, [f"{_PLACED} does not hold a valid docker config"]),
         ({"placed": placed(problem="is managed by shop")}, [f"{_PLACED} is managed by shop"]),
         ({"stored": stored("enabled", problem="belongs to cluster b")}, [f"{_SECRET} belongs to cluster b"]),
+        (
+            {"placed": replace(placed(), has_last_applied=True)},
+            [f"{_PLACED} has the annotation {LAST_APPLIED}, which may hold an old pull secret"],
+        ),
         ({"source": _TWO}, ["the source holds another pull secret than version 1"]),
         ({"source": _ONE}, []),
         # Without digests the version numbers are compared.

@@ -106,6 +106,7 @@ FULL: dict[str, Any] = {
     "precedence": "original",
     "policy": {"quay.io": "value-of-policy"},
     "drop": ["value-of-drop"],
+    "strict": True,
 }
 
 
@@ -119,6 +120,7 @@ def test_every_key_of_a_cluster_reaches_an_option_that_a_module_has() -> None:
         if "source" in full:
             full.update(source={"env": "value-of-source"}, restore_version=None)
         one, two = gcp_targets([full])[0], kubernetes_targets([full], STORED)[0]
+        assert one["strict"] is True
         for target, task in ((one, gcp_pull_secret), (two, k8s_pull_secret)):
             known = with_targets(task.target_options())["targets"]["options"]
             assert set(target) <= set(known)

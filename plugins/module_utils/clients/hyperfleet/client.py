@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ...dockerconfig.encoded import holds_secret
+from ...model.encoded import holds_secret
 from ...model.errors import ConfigurationError, Unavailable
 from ...runtime.retry import Deadline, Retrier
 from .api import LARGEST_STATUSES, PAGE, HyperFleetApi

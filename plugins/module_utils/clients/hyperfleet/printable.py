@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...dockerconfig import sensitive_forms
-from ...dockerconfig.encoded import holds_secret
 from ...model.cluster_document import PULL_SECRET_NAMES
+from ...model.encoded import holds_secret
 from ...model.shown import HIDDEN, shown
 from ...runtime.secrecy import Mask, quiet
 from .status_parser import conditions_of

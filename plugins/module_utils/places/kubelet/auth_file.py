@@ -15,15 +15,16 @@ import re
 import stat
 from typing import NamedTuple
 
-from ...model.errors import NotFound, PermissionDenied, PullSecretError
-from ...runtime.atomic_file import label_of, read_open, remove_file, replace_file
+from ...model.errors import InvalidDocument, NotFound, OwnershipConflict, PermissionDenied, PullSecretError
+from ...runtime.atomic_file import file_error, label_of, read_open, remove_file, replace_file
+from ..recognise import other_kind
 
-__all__ = ["ABSENT", "Snapshot", "TooLarge", "check_owner", "read", "restore_snapshot", "write"]
+__all__ = ["ABSENT", "Snapshot", "TooLarge", "check_kind", "check_owner", "read", "restore_snapshot", "write"]
 
 _NEW_MODE = 0o600
 
 
-class TooLarge(PermissionDenied):
+class TooLarge(InvalidDocument):
     """The file is larger than any valid one."""
 
 
@@ -46,16 +47,19 @@ class Snapshot(NamedTuple):
 ABSENT = Snapshot()
 
 
-def read(path: str) -> Snapshot:
+def read(path: str, *, beside: str = "") -> Snapshot:
     """Return the file, or ``ABSENT``.
 
+    :param beside: the user's file, if this is one of ours beside it.
     :raises PullSecretError: it is a link, a directory, a pipe …, cannot be read, or its directory is missing.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if not os.path.isdir(os.path.dirname(path)):
-            raise NotFound(f"file:{path}: its directory does not exist", "is this a node?") from None
+            raise NotFound(
+                f"file:{beside or path}: its directory does not exist", "correct path; is this a node?"
+            ) from None
         return ABSENT
     except OSError as error:
         raise _refused(path, error) from None
@@ -75,17 +79,18 @@ def _refused(path: str, error: OSError) -> PullSecretError:
             f"file:{path} is a symbolic link and was not changed", "name the file that it points to"
         )
     if error.errno == errno.EISDIR:
-        return PullSecretError(f"file:{path} is a directory and was not changed", "remove it")
+        return PullSecretError(f"file:{path} is a directory and was not changed", "correct path")
     if error.errno in (errno.EINVAL, errno.ENXIO):
-        return PullSecretError(f"file:{path} is not a regular file and was not changed", "remove it")
-    refusal = TooLarge if error.errno == errno.EFBIG else PermissionDenied
-    return refusal(f"file:{path} cannot be read: {error.strerror}")
+        return PullSecretError(f"file:{path} is not a regular file and was not changed", "correct path")
+    if error.errno == errno.EFBIG:
+        return TooLarge(f"file:{path} cannot be read: {error.strerror}")
+    return file_error(f"file:{path}", "read", error)
 
 
 def write(path: str, data: bytes, like: Snapshot) -> None:
     """Replace the file by ``data``, with mode, owner and label of ``like``.
 
-    :raises PermissionDenied: the file is unchanged.
+    :raises PullSecretError: the file is unchanged.
     """
     known = like.data is not None
     try:
@@ -97,7 +102,21 @@ def write(path: str, data: bytes, like: Snapshot) -> None:
             label=like.label if known else None,
         )
     except OSError as error:
-        raise PermissionDenied(f"file:{path} cannot be written: {error.strerror}") from None
+        raise file_error(f"file:{path}", "written", error) from None
+
+
+def check_kind(path: str, found: Snapshot) -> None:
+    """Check, before anything is written, that the file is not another file of Kubernetes.
+
+    :raises OwnershipConflict: names what it seems to be.
+    """
+    kind = other_kind(found.data or b"")
+    if kind:
+        raise OwnershipConflict(
+            f"file:{path} seems to be {kind}, not a docker config, and was not changed",
+            "set path to the docker config that kubelet reads, such as /var/lib/kubelet/config.json or "
+            "/root/.docker/config.json",
+        )
 
 
 def check_owner(path: str, found: Snapshot) -> None:
@@ -131,7 +150,7 @@ def _may_chown() -> bool:
 def restore_snapshot(path: str, snapshot: Snapshot) -> None:
     """Restore the file's earlier state; a file that did not exist is deleted.
 
-    :raises PermissionDenied: the file is unchanged.
+    :raises PullSecretError: the file is unchanged.
     """
     if snapshot.data is not None:
         write(path, snapshot.data, snapshot)
@@ -139,4 +158,4 @@ def restore_snapshot(path: str, snapshot: Snapshot) -> None:
     try:
         remove_file(path)
     except OSError as error:
-        raise PermissionDenied(f"file:{path} cannot be removed: {error.strerror}") from None
+        raise file_error(f"file:{path}", "removed", error) from None

@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 
 from ...dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge, registry_identity
 from ...dockerconfig.display import display
+from ...dockerconfig.entries import lacks_user_or_password
 from ...model.errors import InvalidDocument
+from ..recognise import other_kind
 from .ledger import Backup, Ledger
 from .node_file import NodeFile, broken_rule, entry_config, is_fatal, node_file_bytes, parse_file
 
@@ -71,26 +73,25 @@ def merge_file(
 
     :raises InvalidDocument: names the rule; nothing may be written.
     """
-    if desired is not None and not desired.registries:
-        raise InvalidDocument(
-            "the docker config has no registry", "use state absent to remove our entries from the node's file"
-        )
     found = parse_file(current)
-    if desired is None and found.rule and (ledger.entries or ledger.members):
-        raise InvalidDocument(
-            f"the node's file is not a docker config [{found.rule}]: "
-            "the entries of this collection cannot be identified",
-            "repair or remove it",
-        )
+    _check(found, desired, ledger)
+    foreign_entries = {
+        key: entry for key, entry in found.auths.items() if not ledger.owns(key, _digest(ledger, key, entry))
+    }
+    unusable: list[str] = []
+    if desired is not None:
+        desired, unusable = _without_unusable_entries(desired, {**backup.displaced, **foreign_entries})
     mine, mine_beside = (desired.plain_auths, desired.plain_extra) if desired is not None else ({}, {})
-    entries = _entries(found, desired, ledger, backup)
+    entries = _entries(found, foreign_entries, desired, backup)
     _ours, foreign = _split_members(found, ledger)
     broken = {name: rule for name, value in foreign.items() if (rule := broken_rule(name, value))}
     members = foreign if desired is None else {} if mine_beside else _without(foreign, broken)
     # Parts that break our rules and are not removed stay unchanged.
     odd_entries = {key: entry for key, entry in entries.kept.items() if entry_config(key, entry) is None}
     odd_members = {name: value for name, value in members.items() if name in broken}
-    merged = _merge(_without(entries.kept, odd_entries), _without(members, odd_members), desired)
+    merged, entry_warnings = _merge(
+        _without(entries.kept, odd_entries), _without(members, odd_members), desired
+    )
     left = {**merged.plain_extra, **odd_members}
     after: DockerConfig | None = merged
     has_nothing_of_ours = desired is None and (entries.kept, members) == (found.auths, found.members)
@@ -99,10 +100,11 @@ def merge_file(
         data, after = current, None if found.rule or current is None else merged
     elif is_bare and (ledger.was_absent or current is None):
         data, after = None, None
-    elif odd_entries or odd_members:
-        data = node_file_bytes({**odd_entries, **merged.plain_auths}, left)
+    elif desired is None and not (has_nothing_of_ours or entries.kept) and other_kind(current or b""):
+        # An earlier release wrote into another file of Kubernetes, which has no 'auths' of its own.
+        data = json.dumps(left, sort_keys=True, separators=(",", ":")).encode("ascii")
     else:
-        data = merged.canonical()
+        data = node_file_bytes({**odd_entries, **merged.plain_auths}, left)
     lost = _lost_members(foreign, left, broken, is_replaced=bool(mine_beside))
     is_claimed = bool(mine_beside) and foreign != merged.plain_extra
     return MergedFile(
@@ -115,26 +117,73 @@ def merge_file(
         foreign={key: _digest(ledger, key, entry) for key, entry in entries.kept.items()},
         displaced=entries.displaced,
         differs=_differs(found, current, data),
-        warnings=[*_unreadable(found, is_left=data == current), *entries.warnings, *lost],
+        warnings=[
+            *_unreadable(found, is_left=data == current),
+            *entries.warnings,
+            *unusable,
+            *entry_warnings,
+            *lost,
+        ],
     )
 
 
-def _merge(auths: dict[str, Any], members: dict[str, Any], desired: DockerConfig | None) -> DockerConfig:
+def _check(found: NodeFile, desired: DockerConfig | None, ledger: Ledger) -> None:
+    if desired is not None and not desired.registries:
+        raise InvalidDocument(
+            "the docker config has no registry", "use state absent to remove our entries from the node's file"
+        )
+    if desired is None and found.rule and (ledger.entries or ledger.members):
+        raise InvalidDocument(
+            f"the node's file is not a docker config [{found.rule}]: "
+            "the entries of this collection cannot be identified",
+            "repair or remove it",
+        )
+
+
+def _merge(
+    auths: dict[str, Any], members: dict[str, Any], desired: DockerConfig | None
+) -> tuple[DockerConfig, list[str]]:
+    """Return the merged content, and warnings about foreign entries with which a pull probably fails."""
     try:
         foreign = load({**members, "auths": auths}, allow_empty=True, max_bytes=_LARGEST)
+        entry_warnings = [str(warning) for warning in foreign.warnings if warning.strict]
         if desired is None:
-            return foreign
+            return foreign, entry_warnings
         if not foreign.registries and not foreign.plain_extra:
-            return desired
-        return merge([Layer(FOREIGN, foreign), Layer(OURS, desired)]).config
+            return desired, entry_warnings
+        return merge([Layer(FOREIGN, foreign), Layer(OURS, desired)]).config, entry_warnings
     except DockerConfigError as error:
         raise InvalidDocument(f"merge into the node's file: {error}") from None
 
 
-def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, backup: Backup) -> _Entries:
-    foreign = {
-        key: entry for key, entry in found.auths.items() if not ledger.owns(key, _digest(ledger, key, entry))
+def _without_unusable_entries(
+    desired: DockerConfig, foreign: dict[str, Any]
+) -> tuple[DockerConfig, list[str]]:
+    """Return our docker config without entries that cannot work where a foreign entry can, and a warning each."""
+    usable_elsewhere = {
+        registry_identity(key)
+        for key, entry in foreign.items()
+        if (config := entry_config(key, entry)) is not None
+        and not all(map(lacks_user_or_password, config.plain_auths.values()))
     }
+    unusable = {
+        key: position
+        for position, (key, entry) in enumerate(desired.plain_auths.items())
+        if registry_identity(key) in usable_elsewhere and lacks_user_or_password(entry)
+    }
+    if not unusable:
+        return desired, []
+    warnings = [
+        f"{display(key, position)}: the node's own entry stays, because the user name or password of the pull "
+        "secret's entry is empty"
+        for key, position in unusable.items()
+    ]
+    return DockerConfig(_without(desired.plain_auths, unusable), desired.plain_extra), warnings
+
+
+def _entries(
+    found: NodeFile, foreign: dict[str, Any], desired: DockerConfig | None, backup: Backup
+) -> _Entries:
     fatal = {key for key, entry in foreign.items() if is_fatal(key, entry)}
     there = foreign if desired is None else _without(foreign, fatal)
     # A registry may have two names, and both entries are restored. An entry that was written since, under any

@@ -16,8 +16,8 @@ import os
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
-from ...model.errors import Conflict, PermissionDenied, PullSecretError
-from ...runtime.atomic_file import remove_leftover
+from ...model.errors import Conflict, PullSecretError
+from ...runtime.atomic_file import file_error, remove_leftover
 from ...runtime.clock import Clock
 from . import auth_file
 from .auth_file import Snapshot
@@ -56,7 +56,8 @@ class Store:
 
     def _lock(self, what: str) -> _Lock:
         directory, name = os.path.split(self.path)
-        return _Lock(os.path.join(directory, f".{name}.hyperfleet-{what}"), what, self._clock, self._patience)
+        path = os.path.join(directory, f".{name}.hyperfleet-{what}")
+        return _Lock(path, self.path, what, self._clock, self._patience)
 
     def file(self) -> Snapshot:
         """Return ``config.json``."""
@@ -153,7 +154,7 @@ class Store:
     # All methods that read and write files.
 
     def _read(self, path: str) -> Snapshot:
-        return auth_file.read(path)
+        return auth_file.read(path, beside=self.path)
 
     def _restore(self, path: str, snapshot: Snapshot) -> None:
         auth_file.restore_snapshot(path, snapshot)
@@ -198,8 +199,9 @@ class Rehearsal(Store):
 class _Lock(AbstractContextManager[None]):
     """A lock file that ends with its holder: the kernel releases it when the process ends."""
 
-    def __init__(self, path: str, what: str, clock: Clock, patience: float) -> None:
+    def __init__(self, path: str, file: str, what: str, clock: Clock, patience: float) -> None:
         self._path = path
+        self._file = file
         self._what = what
         self._clock = clock
         self._patience = patience
@@ -231,7 +233,7 @@ class _Lock(AbstractContextManager[None]):
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise PermissionDenied(f"file:{self._path} cannot be written: {error.strerror}") from None
+            raise file_error(f"file:{self._file}", "written", error) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             there, mine = os.stat(self._path), os.fstat(handle)
@@ -243,6 +245,6 @@ class _Lock(AbstractContextManager[None]):
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 os.close(handle)
-                raise PermissionDenied(f"file:{self._path} cannot be locked: {error.strerror}") from None
+                raise file_error(f"file:{self._file}", "locked", error) from None
         os.close(handle)
         return False

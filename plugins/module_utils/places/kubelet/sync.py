@@ -18,7 +18,7 @@ from ...clients.systemd.manager import Systemd, SystemdError
 from ...dockerconfig import DockerConfig
 from ...model.errors import ConfigurationError, Conflict, PullSecretError
 from ...runtime.clock import Clock
-from .auth_file import Snapshot
+from .auth_file import Snapshot, check_kind
 from .health import Health, Healthz, HealthzUnreachable, Interrupted
 from .ledger import Ledger, Pending
 from .merge import MergedFile, merge_file
@@ -181,6 +181,8 @@ class Synchroniser:
             _report_held(result, ledger)
         else:
             found = store.file()
+            if desired is not None:
+                check_kind(store.path, found)
             merged = merge_file(found.data, desired, ledger, backup)
             _report_write(result, merged)
             result.needed = merged.differs or _is_untried(ledger, found, has_failed)

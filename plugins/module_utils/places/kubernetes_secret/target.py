@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,21 +15,34 @@ from typing import Any
 
 from ...dockerconfig import DockerConfig
 from ...model.errors import InvalidDocument, NotFound, VerificationFailed
-from ...model.naming import CREATED_AT, STORED_VERSION, kubernetes_annotations, kubernetes_labels
+from ...model.naming import (
+    CREATED_AT,
+    LAST_APPLIED,
+    STORED_VERSION,
+    allows,
+    kubernetes_annotations,
+    kubernetes_labels,
+)
 from ...model.outcome import Outcome
+from ...model.shown import HIDDEN
 from ...model.stored_version import StoredVersion
+from ..document_forms import with_auths
 from .content import SecretContent
 
 __all__ = [
+    "APPLIED_REMOVED",
     "KEY",
     "TYPE",
     "KubernetesTarget",
+    "applied_values",
     "delete_preconditions",
     "docker_config_value",
     "encode_docker_config",
+    "has_last_applied",
     "is_being_deleted",
     "is_version_only",
     "metadata_patch",
+    "missing_key",
     "new_kubernetes_secret",
     "replacement",
     "secret_value",
@@ -37,8 +51,12 @@ __all__ = [
 
 KEY = ".dockerconfigjson"
 TYPE = "kubernetes.io/dockerconfigjson"
-# The second is the key of the old type kubernetes.io/dockercfg: the pull secret itself, not foreign data.
-_PULL_SECRET_KEYS = (KEY, ".dockercfg")
+# The key of the old type kubernetes.io/dockercfg: the pull secret itself, not foreign data.
+_LEGACY_KEY = ".dockercfg"
+_PULL_SECRET_KEYS = (KEY, _LEGACY_KEY)
+APPLIED_REMOVED = "annotation last-applied-configuration removed"
+"""The action; the annotation's value is a copy of an older pull secret."""
+_FEW_KEYS = 5
 
 
 @dataclass(frozen=True)
@@ -84,19 +102,46 @@ def is_being_deleted(secret: Mapping[str, Any]) -> bool:
 
 
 def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
-    """Return the bytes of a key of a Secret.
+    """Return the bytes of a key of a Secret; a pull secret of the legacy type has its own key and format.
 
     :param where: the Secret's printable name.
     :raises NotFound: there is no such key.
     :raises InvalidDocument: it is not base64.
     """
-    value = (secret.get("data") or {}).get(key)
+    data = secret.get("data") or {}
+    if key == KEY and key not in data and _LEGACY_KEY in data:
+        key = _LEGACY_KEY
+    value = data.get(key)
     if value is None:
-        raise NotFound(f"{where}: the secret has no key {key}")
+        raise NotFound(f"{where}: {missing_key(secret, key)}", "correct the key, or add it to the secret")
     try:
-        return base64.b64decode(value, validate=True)
+        raw = base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError):
         raise InvalidDocument(f"{where}: key {key} is not base64") from None
+    return with_auths(raw) if key == _LEGACY_KEY else raw
+
+
+def missing_key(secret: Mapping[str, Any], key: str) -> str:
+    """Say that the Secret has no such key, and which keys it has."""
+    keys = [name for name in sorted(secret.get("data") or ()) if allows("key", name)]
+    more = f" and {len(keys) - _FEW_KEYS} more" if len(keys) > _FEW_KEYS else ""
+    return f"the secret has no key {key} (it has {', '.join(keys[:_FEW_KEYS]) or 'none'}{more})"
+
+
+def has_last_applied(secret: Mapping[str, Any]) -> bool:
+    """Return whether ``kubectl apply`` has left a copy of the Secret in its annotation."""
+    return LAST_APPLIED in (secret["metadata"].get("annotations") or {})
+
+
+def applied_values(secret: Mapping[str, Any]) -> list[bytes]:
+    """Return the values that ``kubectl apply`` has left in the annotation, to be masked."""
+    text = (secret["metadata"].get("annotations") or {}).get(LAST_APPLIED) or ""
+    try:
+        parts = [json.loads(text).get(name) or {} for name in ("data", "stringData")]
+        values = [value for part in parts for value in part.values()]
+    except (AttributeError, RecursionError, ValueError):
+        values = [text]
+    return [value.encode("utf-8", "surrogatepass") for value in values if isinstance(value, str) and value]
 
 
 def docker_config_value(secret: Mapping[str, Any]) -> bytes | None:
@@ -142,6 +187,7 @@ def replacement(
     annotations = {**(kept.get("annotations") or {}), **metadata["annotations"]}
     if content.version is None:
         annotations.pop(STORED_VERSION, None)
+    annotations.pop(LAST_APPLIED, None)
     metadata["annotations"] = annotations
     others = {key: value for key, value in (old.get("data") or {}).items() if key not in _PULL_SECRET_KEYS}
     body["data"] = {**others, **body["data"]}
@@ -170,7 +216,7 @@ def metadata_patch(
         that a real run would place may not exist yet.
     """
     patch: dict[str, Any] = {}
-    annotations: dict[str, str | None] = {**target.wanted_annotations(version)}
+    annotations: dict[str, str | None] = {**target.wanted_annotations(version), LAST_APPLIED: None}
     if version is None and forget:
         annotations[STORED_VERSION] = None
     for kind, wanted in (("labels", target.wanted_labels()), ("annotations", annotations)):
@@ -179,7 +225,8 @@ def metadata_patch(
         if different:
             patch[kind] = different
             for key, value in different.items():
-                outcome.differs(f"{kind[:-1]} {key}", there.get(key), value)
+                before = HIDDEN if key == LAST_APPLIED else there.get(key)
+                outcome.differs(f"{kind[:-1]} {key}", before, value)
     return patch
 
 

@@ -17,7 +17,7 @@ from ...clients.kubernetes.client import KubernetesClient, KubernetesClients
 from ...model.errors import DependencyMissing
 from ...model.naming import owner_problem
 from ...model.outcome import Outcome
-from ...model.ownership import foreign
+from ...model.ownership import controller_warnings, foreign
 from ...runtime.retry import Deadline
 from ...runtime.run_settings import RunSettings
 from ..writing import note, parse_any, parse_held, same_meaning
@@ -27,12 +27,15 @@ from .listing import KubernetesSecretListing
 from .replacing import SecretReplacement
 from .service_accounts import link_service_account
 from .target import (
+    APPLIED_REMOVED,
     KEY,
     TYPE,
     KubernetesTarget,
+    applied_values,
     delete_preconditions,
     docker_config_value,
     encode_docker_config,
+    has_last_applied,
     is_being_deleted,
     is_version_only,
     metadata_patch,
@@ -61,9 +64,17 @@ class KubernetesWriter:
         self._listing.prepare(targets)
 
     def put(
-        self, target: KubernetesTarget, choice: ContentChoice, outcome: Outcome, deadline: Deadline
+        self,
+        target: KubernetesTarget,
+        choice: ContentChoice,
+        outcome: Outcome,
+        deadline: Deadline,
+        documents_read: list[bytes],
     ) -> SecretContent:
-        """Write the chosen content to the Secret and return it; what was done is written to ``outcome``."""
+        """Write the chosen content to the Secret and return it; what was done is written to ``outcome``.
+
+        :param documents_read: receives what the Secret holds besides it.
+        """
         client = self._clients.get(deadline, target.context, target.kubeconfig)
         replacing = SecretReplacement(client, target, outcome, deadline)
         chosen: list[SecretContent] = []
@@ -72,7 +83,7 @@ class KubernetesWriter:
             outcome,
             deadline,
             lambda fresh: chosen.append(
-                self._put_once(client, target, choice, outcome, deadline, fresh, replacing)
+                self._put_once(client, target, choice, outcome, deadline, fresh, replacing, documents_read)
             ),
         )
         outcome.settle()
@@ -174,7 +185,10 @@ class KubernetesWriter:
         )
         if refusal is not None:
             raise refusal
-        return owner_problem(labels, target.cluster_id) is not None
+        adopted = owner_problem(labels, target.cluster_id) is not None
+        if adopted or delete:
+            outcome.warn(controller_warnings(secret["metadata"], delete=delete))
+        return adopted
 
     def _put_once(
         self,
@@ -185,6 +199,7 @@ class KubernetesWriter:
         deadline: Deadline,
         fresh: bool,
         replacing: SecretReplacement,
+        documents_read: list[bytes],
     ) -> SecretContent:
         outcome.restart()
         secret = self._lasting(client, target, deadline, fresh)
@@ -192,6 +207,7 @@ class KubernetesWriter:
             return replacing.finish() or self._create(client, target, choice.content(None), outcome, deadline)
 
         replacing.forget()
+        documents_read.extend(applied_values(secret))
         adopted = self._guard(target, secret, outcome)
         content = choice.content(secret)
         config = content.config
@@ -199,6 +215,8 @@ class KubernetesWriter:
         outcome.before = parse_held(docker_config_value(secret), config)
         same = same_meaning(outcome.before, config)
         metadata = metadata_patch(target, secret, content.version, outcome, forget=not self._dry_run)
+        if has_last_applied(secret):
+            outcome.did(APPLIED_REMOVED)
         right_type = secret.get("type") == TYPE
         immutable = bool(secret.get("immutable"))
         wanted_immutable = immutable if target.immutable is None else target.immutable

@@ -21,6 +21,8 @@ from typing import Any
 from ...dockerconfig import DockerConfig, DockerConfigError, Layer, Merged, load, merge
 from ...dockerconfig.display import is_displayed
 from ...model.errors import InvalidDocument
+from ...places.document_forms import json_error
+from .tenant_event import TenantNotice
 
 __all__ = [
     "ABSENT",
@@ -57,6 +59,7 @@ class MergeDecision:
     :param state: the result for the additional secret. ``kept``: it is invalid, and its previous entries
         stay. ``invalid``: it is invalid, and there were no previous entries.
     :param problem: what its owner must fix: registries and rules.
+    :param entry_warnings: warnings about its entries with which a pull probably fails.
     """
 
     config: DockerConfig
@@ -65,6 +68,14 @@ class MergeDecision:
     conflicts: Sequence[Mapping[str, Any]] = ()
     warnings: Sequence[str] = ()
     problem: str | None = None
+    entry_warnings: Sequence[str] = ()
+
+    @property
+    def notice(self) -> TenantNotice | None:
+        """What the additional secret's owner must correct, if anything."""
+        if self.problem is not None:
+            return TenantNotice(self.problem)
+        return TenantNotice("; ".join(self.entry_warnings), is_merged=True) if self.entry_warnings else None
 
     @property
     def additional_registries(self) -> list[str]:
@@ -100,7 +111,7 @@ def decide_merge(
     :param current_registries: those of it that were additional.
     :raises InvalidDocument: the original is invalid, so there is nothing for the nodes.
     """
-    base = _original(original, where)
+    base = _original(original, where, drop)
 
     def merged(config: DockerConfig | None) -> Merged:
         layers = [Layer(_ORIGINAL_LAYER, base)] + ([Layer(_ADDITIONAL_LAYER, config)] if config else [])
@@ -112,14 +123,17 @@ def decide_merge(
     problem = additional.problem
     if problem is None:
         try:
-            config = load(additional.data or b"", allow_empty=True)
-            decision = _decision(merged(config), MERGED if config.registries else EMPTY)
+            config = load(additional.data or b"", allow_empty=True, drop=drop)
+            entry_warnings = [str(warning) for warning in config.warnings if warning.strict]
+            decision = _decision(
+                merged(config), MERGED if config.registries else EMPTY, entry_warnings=entry_warnings
+            )
             if len(decision.added) <= _ADDED:
                 return decision
             count = len(config.registries)
             problem = f"too many registries ({count}): their names must fit in {_ADDED // 1024} KiB"
         except DockerConfigError as error:
-            problem = str(error)
+            problem = f"{error}{json_error(additional.data or b'', error.rule)}"
     last = _last(current, current_registries, base)
     if last is not None:
         try:
@@ -145,12 +159,12 @@ def without_original(current: DockerConfig | None, current_registries: Sequence[
     return _decision(merge([Layer(_ORIGINAL_LAYER, load({"auths": auths}))]), ABSENT) if auths else None
 
 
-def _original(data: bytes, where: str) -> DockerConfig:
+def _original(data: bytes, where: str, drop: Sequence[str]) -> DockerConfig:
     try:
-        return load(data)
+        return load(data, drop=drop)
     except DockerConfigError as error:
         raise InvalidDocument(
-            f"{where}: the original pull secret: {error}",
+            f"{where}: the original pull secret: {error}{json_error(data, error.rule)}",
             "nothing was changed: the nodes keep what they have until it is corrected in the management cluster",
         ) from None
 
@@ -201,9 +215,15 @@ def _mark(name: str, entry: Any) -> str:
     return "hmac-sha256:" + hmac.new(key, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
-def _decision(merged: Merged, state: str, problem: str | None = None) -> MergeDecision:
-    warnings = [
-        f"{finding.registry}: {finding.message}" if finding.registry else finding.message
-        for finding in merged.warnings
-    ]
-    return MergeDecision(merged.config, state, merged.provenance, tuple(merged.conflicts), warnings, problem)
+def _decision(
+    merged: Merged, state: str, problem: str | None = None, entry_warnings: Sequence[str] = ()
+) -> MergeDecision:
+    return MergeDecision(
+        merged.config,
+        state,
+        merged.provenance,
+        tuple(merged.conflicts),
+        tuple(dict.fromkeys([*map(str, merged.warnings), *entry_warnings])),
+        problem,
+        entry_warnings,
+    )

@@ -14,8 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...clients.kubernetes.errors import Overtaken
+from ...model.naming import LAST_APPLIED
 from ...model.outcome import Outcome
-from ...places.kubernetes_secret.target import KEY, TYPE, docker_config_value, encode_docker_config
+from ...places.kubernetes_secret.target import (
+    APPLIED_REMOVED,
+    KEY,
+    TYPE,
+    docker_config_value,
+    encode_docker_config,
+    has_last_applied,
+)
 from ...places.writing import parse_held, same_meaning
 from ...runtime.retry import Deadline
 from .cluster import HostedCluster, SyncerSpec
@@ -168,12 +176,14 @@ class SyncerDeployment:
                 "name": GLOBAL,
                 "namespace": self._cluster.namespace,
                 "labels": ownership_labels(self._cluster.id),
-                "annotations": {ADDITIONAL_REGISTRIES: decision.added or None},
+                "annotations": {ADDITIONAL_REGISTRIES: decision.added or None, LAST_APPLIED: None},
             },
             "type": TYPE,
         }
         if not same_meaning(held, decision.config) or (there.secret or {}).get("type") != TYPE:
             body["data"] = {KEY: encode_docker_config(decision.config)}
+        if there.secret is not None and has_last_applied(there.secret):
+            self._outcome.did(APPLIED_REMOVED)
         stored = self._objects.apply(DesiredObject("secrets", GLOBAL, body, fixed=["type"]), there.secret)
         self._outcome.after = decision.config
         return stored["metadata"]["resourceVersion"] if stored else None

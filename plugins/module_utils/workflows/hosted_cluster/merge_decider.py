@@ -11,7 +11,13 @@ from typing import Any
 from ...dockerconfig import DockerConfig, DockerConfigError, load
 from ...model.errors import DependencyMissing, InvalidDocument, NotFound, PermissionDenied, PullSecretError
 from ...model.outcome import Outcome
-from ...places.kubernetes_secret.target import KEY, docker_config_value, secret_value
+from ...places.document_forms import docker_config_of
+from ...places.kubernetes_secret.target import (
+    KEY,
+    applied_values,
+    docker_config_value,
+    secret_value,
+)
 from .cluster import HostedCluster
 from .control_plane import ControlPlane
 from .decision import EMPTY, KEPT, AdditionalSecret, MergeDecision, decide_merge, without_original
@@ -58,9 +64,8 @@ class MergeDecider:
         self._outcome.before = self._before
         try:
             data, where = self._control_plane.original()
-            self._documents_read.append(data)
             return decide_merge(
-                data,
+                docker_config_of(data, where, self._documents_read),
                 self._additional(tenants),
                 where=where,
                 current=current,
@@ -80,6 +85,7 @@ class MergeDecider:
             return left
 
     def _current(self, there: ExistingObjects) -> DockerConfig | None:
+        self._documents_read.extend(applied_values(there.secret) if there.secret else ())
         data = docker_config_value(there.secret) if there.secret else None
         if data is None:
             return None
@@ -95,10 +101,10 @@ class MergeDecider:
             return None
         try:
             data = secret_value(tenants, KEY, "")
-        except PullSecretError:
-            return AdditionalSecret(problem=f"the secret has no key {KEY}")
-        self._documents_read.append(data)
-        return AdditionalSecret(data)
+            return AdditionalSecret(docker_config_of(data, "", self._documents_read))
+        except PullSecretError as error:
+            # Its owner knows where it is.
+            return AdditionalSecret(problem=error.message.removeprefix(": "))
 
 
 def report_decision(decision: MergeDecision, outcome: Outcome) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 from ...clients.kubernetes.client import KubernetesClient
 from ...model.errors import DependencyMissing, VerificationFailed
+from ...model.naming import owner_problem
 from ...model.outcome import Outcome
-from ...model.ownership import foreign
+from ...model.ownership import controller_warnings, foreign
 from ...places.kubernetes_secret.target import delete_preconditions, is_being_deleted
 from ...places.writing import note
 from ...runtime.retry import Deadline
@@ -75,9 +76,13 @@ class OwnedObjects:
         """:raises OwnershipConflict: it belongs to another owner."""
         metadata = there["metadata"]
         place = self.client.place(self.namespace, kind, metadata["name"])
-        refusal = foreign(metadata.get("labels") or {}, self._cluster_id, place, adopt=adopt, delete=delete)
+        labels = metadata.get("labels") or {}
+        refusal = foreign(labels, self._cluster_id, place, adopt=adopt, delete=delete)
         if refusal is not None:
             raise refusal
+        if delete or owner_problem(labels, self._cluster_id) is not None:
+            warnings = controller_warnings(metadata, delete=delete)
+            self._outcome.warn(f"{place}: {warning}" for warning in warnings)
 
     def apply(self, wanted: DesiredObject, there: _Object | None) -> _Object | None:
         """Write the object if it differs, and return it as it is now (in check mode: as it was).
@@ -144,8 +149,8 @@ class OwnedObjects:
         }
         if old is not None:
             for part in ("labels", "annotations"):
-                merged = {**(old["metadata"].get(part) or {}), **(body["metadata"].get(part) or {})}
-                body["metadata"][part] = merged
+                merged = {**(old["metadata"].get(part) or {}), **(wanted.body["metadata"].get(part) or {})}
+                body["metadata"][part] = without_empty_values(merged)
         answer = self.client.create(self.namespace, wanted.kind, body, self._deadline)
         return self._written(wanted, answer, "create")
 

@@ -161,7 +161,7 @@ class _ClusterSync:
             self._nodes.find(None)
             self._version = self._put_all(decision, there)
         if tenants is not None:
-            notify_tenant(self._objects, tenants, decision.problem, outcome, self._deadline)
+            notify_tenant(self._objects, tenants, decision.notice, outcome, self._deadline)
 
     def finish(self) -> None:
         """Report the progress of the nodes, and wait for them if requested."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Event and the annotation that tell a tenant why their secret is not merged.
+"""The Event and the annotation that tell a tenant why their secret is not merged, or with which warnings it is.
 
 Events expire after an hour, and one a run would be a thousand a day. So there is one for each problem, and
 its count increases while the problem lasts. The annotation stays until the secret is fixed.
@@ -14,11 +14,11 @@ import calendar
 import hashlib
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from .names import PROBLEM
 
-__all__ = ["annotation_patch", "event_name", "refresh_patch", "tenant_event"]
+__all__ = ["TenantNotice", "annotation_patch", "event_name", "refresh_patch", "tenant_event"]
 
 _COMPONENT = "hyperfleet.pull_secret"
 # The API server's limit.
@@ -28,17 +28,31 @@ _REFRESH_SECONDS = 1800.0
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def event_name(secret: Mapping[str, Any], problem: str) -> str:
+class TenantNotice(NamedTuple):
+    """What a tenant must correct: registries and rules, no value.
+
+    ``is_merged``: the secret is merged all the same.
+    """
+
+    problem: str
+    is_merged: bool = False
+
+    @property
+    def message(self) -> str:
+        """The notice as one sentence."""
+        return f"{'merged, with warnings' if self.is_merged else 'not merged'}: {self.problem}"[:_MESSAGE]
+
+
+def event_name(secret: Mapping[str, Any], notice: TenantNotice) -> str:
     """Return the Event's name: one for each problem of one secret."""
     metadata = secret["metadata"]
-    digest = hashlib.sha256(f"{metadata['uid']} {problem}".encode()).hexdigest()[:16]
+    digest = hashlib.sha256(f"{metadata['uid']} {notice.problem}".encode()).hexdigest()[:16]
     return f"{metadata['name']}.{digest}"
 
 
-def tenant_event(secret: Mapping[str, Any], problem: str, now: float) -> dict[str, Any]:
+def tenant_event(secret: Mapping[str, Any], notice: TenantNotice, now: float) -> dict[str, Any]:
     """Return a new Event about the tenant's secret.
 
-    :param problem: registries and rules, no value.
     :param now: seconds since the epoch.
     """
     metadata = secret["metadata"]
@@ -46,7 +60,7 @@ def tenant_event(secret: Mapping[str, Any], problem: str, now: float) -> dict[st
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": event_name(secret, problem), "namespace": metadata["namespace"]},
+        "metadata": {"name": event_name(secret, notice), "namespace": metadata["namespace"]},
         "involvedObject": {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -54,8 +68,8 @@ def tenant_event(secret: Mapping[str, Any], problem: str, now: float) -> dict[st
             "name": metadata["name"],
             "uid": metadata["uid"],
         },
-        "reason": "InvalidPullSecret",
-        "message": f"not merged: {problem}"[:_MESSAGE],
+        "reason": "PullSecretWarning" if notice.is_merged else "InvalidPullSecret",
+        "message": notice.message,
         "type": "Warning",
         "source": {"component": _COMPONENT},
         "reportingComponent": _COMPONENT,
@@ -82,10 +96,10 @@ def refresh_patch(there: Mapping[str, Any], now: float) -> dict[str, Any] | None
     }
 
 
-def annotation_patch(secret: Mapping[str, Any], problem: str | None) -> dict[str, Any] | None:
+def annotation_patch(secret: Mapping[str, Any], notice: TenantNotice | None) -> dict[str, Any] | None:
     """Return the patch of the tenant's secret, or None if its annotation is right."""
     metadata = secret["metadata"]
-    wanted = problem[:_MESSAGE] if problem else None
+    wanted = None if notice is None else notice.message if notice.is_merged else notice.problem[:_MESSAGE]
     if (metadata.get("annotations") or {}).get(PROBLEM) == wanted:
         return None
     return {

@@ -15,28 +15,32 @@ from ...model.outcome import Outcome
 from ...places.writing import note
 from ...runtime.retry import Deadline
 from .owned_objects import OwnedObjects
-from .tenant_event import annotation_patch, event_name, refresh_patch, tenant_event
+from .tenant_event import TenantNotice, annotation_patch, event_name, refresh_patch, tenant_event
 
 __all__ = ["notify_tenant"]
 
 
 def notify_tenant(
-    objects: OwnedObjects, secret: dict[str, Any], problem: str | None, outcome: Outcome, deadline: Deadline
+    objects: OwnedObjects,
+    secret: dict[str, Any],
+    notice: TenantNotice | None,
+    outcome: Outcome,
+    deadline: Deadline,
 ) -> None:
-    """Write on the tenant's secret why it is not merged, or remove that.
+    """Write on the tenant's secret what its owner must correct, or remove that.
 
     Renewing an Event is not a change, because it would expire by itself.
 
-    :param problem: registries and rules, no value; None without a problem.
+    :param notice: None without a problem.
     :raises Overtaken: the tenant has changed the secret meanwhile.
     """
     try:
-        if problem is not None and not objects.dry_run:
-            _event(objects, secret, problem, outcome, deadline)
-        patch = annotation_patch(secret, problem)
+        if notice is not None and not objects.dry_run:
+            _event(objects, secret, notice, outcome, deadline)
+        patch = annotation_patch(secret, notice)
         if patch is None:
             return
-        outcome.did("reported to the tenant" if problem is not None else "cleared the tenant's report")
+        outcome.did("reported to the tenant" if notice is not None else "cleared the tenant's report")
         if objects.dry_run:
             return
         objects.client.patch(objects.namespace, "secrets", secret["metadata"]["name"], patch, deadline)
@@ -50,13 +54,13 @@ def notify_tenant(
 
 
 def _event(
-    objects: OwnedObjects, secret: dict[str, Any], problem: str, outcome: Outcome, deadline: Deadline
+    objects: OwnedObjects, secret: dict[str, Any], notice: TenantNotice, outcome: Outcome, deadline: Deadline
 ) -> None:
-    name, now = event_name(secret, problem), time.time()
+    name, now = event_name(secret, notice), time.time()
     there = objects.get("events", name)
     try:
         if there is None:
-            objects.client.create(objects.namespace, "events", tenant_event(secret, problem, now), deadline)
+            objects.client.create(objects.namespace, "events", tenant_event(secret, notice, now), deadline)
         else:
             patch = refresh_patch(there, now)
             if patch is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...dockerconfig import DockerConfig, digest
-from ...model.naming import owner_problem
+from ...model.naming import LAST_APPLIED, owner_problem
 from ...model.shown import shown
 from ...model.stored_version import StoredVersion
 from ...places.secret_store import SecretMetadata, VersionMetadata
@@ -58,6 +58,7 @@ class FoundPlaced:
 
     :param version: what its annotation says that it holds.
     :param config: None where it holds none, a broken one, or the Secret is somebody else's.
+    :param has_last_applied: whether it has the annotation of ``kubectl apply``.
     """
 
     labels: Mapping[str, str]
@@ -66,6 +67,7 @@ class FoundPlaced:
     config: DockerConfig | None = field(repr=False)
     immutable: bool
     created: str | None
+    has_last_applied: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,12 @@ class ClusterFindings:
             for where, found in self._places()
             if found is not None and found.problem is not None
         ]
-        return [*missing, *foreign, *self._differences()]
+        copy = (
+            [f"{self.placed_at} has the annotation {LAST_APPLIED}, which may hold an old pull secret"]
+            if self.placed is not None and self.placed.problem is None and self.placed.has_last_applied
+            else []
+        )
+        return [*missing, *foreign, *self._differences(), *copy]
 
     def _places(self) -> list[tuple[str, FoundStored | FoundPlaced | None]]:
         return [(self.stored_at, self.stored), (self.placed_at, self.placed)]

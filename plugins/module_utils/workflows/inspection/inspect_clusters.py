@@ -18,7 +18,7 @@ from ...model.naming import STORED_VERSION, kubernetes_secret_address, owner_pro
 from ...model.shown import shown_sentence
 from ...model.stored_version import StoredVersion
 from ...places.kubernetes_secret.listing import KubernetesSecretListing
-from ...places.kubernetes_secret.target import KubernetesTarget, docker_config_value
+from ...places.kubernetes_secret.target import KubernetesTarget, docker_config_value, has_last_applied
 from ...places.reader import check_references
 from ...places.secret_store import SecretStore, StoreInspector, StoreTarget
 from ...places.sources import cluster_store, version_reference
@@ -199,6 +199,7 @@ class _Inspection:
             _parsed(data, current) if data is not None else None,
             bool(secret.get("immutable")),
             metadata.get("creationTimestamp"),
+            has_last_applied(secret),
         )
 
 

@@ -114,7 +114,7 @@ def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, curren
         if version is None:
             raise
         choice = ContentChoice(MissingVersion(version, error), newer)
-    chosen = writer.put(target, choice, outcome, current.deadline)
+    chosen = writer.put(target, choice, outcome, current.deadline, current.seen)
     outcome.provenance = read[chosen.version].provenance
     warning = choice.warning(chosen)
     if warning is not None:

@@ -1,0 +1,66 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a file is a docker config at all, valid or not: only such a file may be written."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ..dockerconfig.entries import fold
+
+__all__ = ["has_auths", "is_docker_config", "other_kind"]
+
+# The beginning of one whose writer was killed: other programs write in place.
+_CUT_OFF = re.compile(rb'\s*\{\s*"auths"\s*:', re.IGNORECASE)
+# A member of a file that is not JSON, as YAML writes it, and a word as its value.
+_MEMBER = re.compile(
+    rb"""^(?:\{\s*)?["']?(apiVersion|kind|clusters|users)["']?[ \t]*:[ \t"']*([A-Za-z]*)""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_KINDS = {
+    "Config": "a kubeconfig",
+    "CredentialProviderConfig": "a CredentialProviderConfig",
+    "KubeletConfiguration": "a KubeletConfiguration",
+    "Secret": "the manifest of a Secret",
+}
+
+
+def is_docker_config(data: bytes) -> bool:
+    """Return whether a file's content is a JSON object with ``auths``, or the beginning of one.
+
+    It need not pass the rules, because a run repairs an invalid one. An empty file is not one, nor is another
+    program's JSON.
+    """
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return _CUT_OFF.match(data) is not None
+    return has_auths(document)
+
+
+def has_auths(document: Any) -> bool:
+    """Return whether a document is an object with ``auths``, in any case, as Go reads it."""
+    return isinstance(document, dict) and any(fold(str(name)) == "auths" for name in document)
+
+
+def other_kind(data: bytes) -> str:
+    """Return what a file of Kubernetes seems to be, such as ``a kubeconfig``; empty for any other file.
+
+    It has ``kind``, ``apiVersion``, ``clusters`` or ``users``, also beside ``auths``.
+    """
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        members = {name.decode().lower(): value.decode() for name, value in _MEMBER.findall(data)}
+    else:
+        if not isinstance(document, dict):
+            return ""
+        members = {name.lower(): value if isinstance(value, str) else "" for name, value in document.items()}
+    if members.get("kind") in _KINDS:
+        return _KINDS[members["kind"]]
+    if not members.keys().isdisjoint(("clusters", "users")):
+        return "a kubeconfig"
+    return "" if members.keys().isdisjoint(("kind", "apiversion")) else "an object of Kubernetes"

@@ -30,6 +30,7 @@ from ..workflows.adapter.engine.run_results import (
     module_result,
     request_counts,
     sweep_problem_entry,
+    sweep_warning_entry,
 )
 from ..workflows.adapter.engine.sweep import Sweep
 from ..workflows.adapter.jobs.dry_run import DryRunClient
@@ -100,15 +101,19 @@ class Ran:
 
     :param calls: requests that belong to no cluster's result.
     :param problems: what a sweep could not read.
+    :param warnings: what a sweep left out.
     """
 
     results: list[ClusterResult]
     calls: Calls
     problems: tuple[PullSecretError, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def result(self, results: str | None) -> dict[str, Any]:
         """Return the module's result, with the requested details."""
         answer = module_result(self.results, results)
+        if self.warnings:
+            answer["warnings"] = list(self.warnings)
         if self.problems:
             # Results of finished clusters are returned together with the failures.
             more = [answer["msg"]] if "msg" in answer else []
@@ -166,13 +171,20 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
     )
     if params["all"]:
         sweep = Sweep(
-            engine, api, jobs, provisioner, settings, store=config.deletion.store, on_result=on_result
+            engine,
+            api,
+            jobs,
+            provisioner,
+            settings,
+            store=config.deletion.store,
+            has_tenant_header=config.hyperfleet.has_tenant_header,
+            on_result=on_result,
         )
         # Inline execution creates no Jobs and leaves nothing behind.
         cluster_results = sweep.run(_CHUNK, leftovers=config.execution == "job")
-        for problem in sweep.problems:
-            log(sweep_problem_entry(problem), config.logging)
-        return Ran(cluster_results, provisioner.calls, tuple(sweep.problems))
+        for entry in (*map(sweep_problem_entry, sweep.problems), *map(sweep_warning_entry, sweep.warnings)):
+            log(entry, config.logging)
+        return Ran(cluster_results, provisioner.calls, tuple(sweep.problems), tuple(sweep.warnings))
     done: list[ClusterResult] = []
     for start in range(0, len(cluster_ids), _CHUNK):
         done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.adapter.world import World
+from tests.stand_ins.hyperfleet.store import Cluster
 from tests.support.secret_manager import PROJECT
 
 
@@ -40,6 +41,24 @@ def test_everything_is_deleted_and_then_the_cluster(world: World, flavour: str) 
     assert not managed(world, cluster)
     assert world.is_gone(cluster), "the API deletes the cluster after the adapter's last report"
     assert world.one(cluster).outcome == "gone"
+
+
+def test_a_finalized_cluster_that_is_still_there_is_looked_at_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it has node pools, the API keeps it, and deletes it only when another report comes."""
+    cluster = made(world)
+    world.delete(cluster)
+    monkeypatch.setattr(Cluster, "finished", False)
+    looks = [world.one(cluster), world.one(cluster)]
+    assert [(one.entry()["state"], one.entry()["again"]) for one in looks] == [("deleted", 60.0)] * 2
+    assert world.said(cluster) == "FFTT Deleted"
+    monkeypatch.undo()
+    assert not world.is_gone(cluster)
+    world.one(cluster)
+    assert world.is_gone(cluster)
+    last = world.one(cluster)
+    assert (last.outcome, last.entry()["again"]) == ("gone", None)
 
 
 def test_the_stores_secret_can_be_kept(world: World) -> None:

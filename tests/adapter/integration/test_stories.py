@@ -123,6 +123,52 @@ def test_a_failed_job_is_reported_with_its_message(world: World) -> None:
     assert conditions["Health"]["status"] == "True"
 
 
+@pytest.mark.parametrize(
+    ("said", "end", "kind", "level"),
+    [
+        ({"kind": "unavailable", "message": "UNAVAILABLE"}, {}, "unavailable", "warn"),
+        ({"kind": "dependency", "message": 'namespaces "x" not found'}, {}, "dependency", "error"),
+        ({"kind": "verification", "message": "differs"}, {}, "verification", "error"),
+        (None, {"exit_code": 137, "reason": "OOMKilled"}, "out_of_memory", "error"),
+        (None, {"exit_code": 2}, "input_refused", "error"),
+    ],
+)
+def test_a_new_clusters_failure_has_its_jobs_kind(
+    world: World, said: Any, end: dict[str, Any], kind: str, level: str
+) -> None:
+    """Its management Secret never existed. The log's level and the metrics of clusters and of Jobs agree."""
+    world.spec = {"jobTemplate": {"image": "registry.example.com/pullsecret-job:1", "backoffLimit": 0}}
+    cluster = world.cluster()
+    world.one(cluster)
+    message = json.dumps({"result": "failure", **said}) if said else ""
+    world.playing.finish(f"pullsecret-{cluster}-gen1", message, **{"exit_code": 1, **end})
+    first, second = world.one(cluster), world.one(cluster)
+    assert [one.entry()["kind"] for one in (first, second)] == [kind, kind]
+    assert ([one["kind"] for one in first.ends], second.ends) == ([kind], ())
+    lines = [entry["level"] for entry in world.log if entry.get("state") == "failed"]
+    assert lines == [level, level]
+
+
+def test_a_cluster_in_another_management_cluster_is_not_available(world: World, flavour: str) -> None:
+    world.spec = {"placement": {"managementCluster": "mgmt-1"}}
+    cluster = world.cluster()
+    world.one(cluster)
+    world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+    world.one(cluster)
+    assert world.said(cluster) == "TTTF PullSecretStored"
+    place = {"namespace": f"clusters-{cluster}", "managementCluster": "mgmt-2"}
+    world.say(cluster, "placement", "True", place)
+    assert world.one(cluster).actions == ()
+    assert world.said(cluster) == "FFTF PreconditionsNotMet"
+    assert world.why(cluster) == (
+        "Preconditions not met: placement names the management cluster 'mgmt-2', and this adapter works only in "
+        "'mgmt-1' (spec.placement.managementCluster)"
+    )
+    world.say(cluster, "placement", "True", {**place, "managementCluster": "mgmt-1"})
+    world.one(cluster)
+    assert world.said(cluster) == "TTTF PullSecretStored"
+
+
 def test_an_image_that_cannot_be_pulled_is_seldom_checked(world: World) -> None:
     cluster = world.cluster()
     world.one(cluster)

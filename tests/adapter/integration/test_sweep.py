@@ -246,6 +246,33 @@ def test_a_gone_clusters_places_are_emptied_as_its_job_names_them(world: World) 
     )
 
 
+@pytest.mark.parametrize(
+    ("header", "is_tenants"),
+    [
+        ("X-Tenant", True),
+        ("x-tenant-id", True),
+        ("X-TENANT-NAME", True),
+        ("X-HyperFleet-System", False),
+        ("My-X-Tenant", False),
+    ],
+)
+def test_with_a_tenants_header_a_sweep_removes_nothing(world: World, header: str, is_tenants: bool) -> None:
+    """The API may hide other tenants' clusters, which are not gone."""
+    lost, kept = lost_and_kept(world)
+    ran = world.ran(all=True, overrides={"headers": {header: "example-tenant"}})
+    assert (world.versions(lost), placed(world, lost)) == ((1, 200) if is_tenants else (0, 404))
+    assert [one.outcome for one in ran.results if one.cluster_id == kept] == ["reported"]
+    result = ran.result(None)
+    assert "failed" not in result
+    warnings = result.get("warnings", [])
+    assert [text.partition(":")[0] for text in warnings] == [
+        "the sweep removed nothing that deleted clusters left"
+    ] * is_tenants
+    lines = [entry for entry in world.log if entry["operation"] == "remove-leftovers"]
+    assert [(line["level"], line["message"]) for line in lines] == [("warn", text) for text in warnings]
+    assert "example-tenant" not in str([result, world.log])
+
+
 def placed(world: World, cluster: str) -> int:
     return world.request("GET", f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret")[0]
 

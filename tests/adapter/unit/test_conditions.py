@@ -102,7 +102,7 @@ def test_each_outcome_has_its_conditions() -> None:
         ("failed", "FFFF", 15.0),
         ("deleting", "TFTF", 2.0),
         ("deleting", "TFTF", 15.0),
-        ("deleted", "FFTT", None),
+        ("deleted", "FFTT", 60.0),
     ]
 
 
@@ -190,12 +190,22 @@ def test_a_failure_that_saw_nothing_of_the_places_is_ill_health(kind: str | None
     assert (told.state, told.reason, told.message, told.requeue_after) == ("failed", "Why", "words", 15.0)
 
 
-@pytest.mark.parametrize("kind", ["ownership", "not_found", "dependency", "verification", "invalid_document"])
-def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str) -> None:
-    told = conditions.observed(
-        ReportSubject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
-    )
-    assert statuses(told)[1:] == "FTF"
+@pytest.mark.parametrize(
+    ("kind", "drifted"),
+    [
+        ("ownership", False),
+        ("not_found", False),
+        ("dependency", False),
+        ("verification", False),
+        ("invalid_document", False),
+        ("input_refused", False),
+        ("unavailable", True),
+    ],
+)
+def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str, drifted: bool) -> None:
+    seen = Observed(FAILED, "Why", "words", kind=kind, drifted=drifted)
+    told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, stored()), ORDER, seen)
+    assert (statuses(told)[1:], told.failure) == ("FTF", kind)
 
 
 @pytest.mark.parametrize(
@@ -234,6 +244,14 @@ def test_a_dependency_that_flips_does_not_take_back_what_was_stored() -> None:
         ReportSubject("cls-1", "pullsecret", 4, stored()), UnmetPreconditions(("dns is not Available",))
     )
     assert statuses(told) == "FFTF"
+
+
+def test_what_was_stored_does_not_count_in_another_management_cluster() -> None:
+    subject = ReportSubject("cls-1", "pullsecret", 3, stored())
+    told = conditions.preconditions_unmet(
+        subject, UnmetPreconditions(("placement names …",), is_in_other_management_cluster=True)
+    )
+    assert (statuses(told), told.reason) == ("FFTF", "PreconditionsNotMet")
 
 
 PLANTED = "s3cr3t-planted"

@@ -259,6 +259,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         document(placement={"allowedNamespaces": []}),
         "spec.placement.allowedNamespaces must be a list of one namespace or more",
     ),
+    "no management cluster": (
+        document(placement={"managementCluster": "mgmt 1"}),
+        "spec.placement.managementCluster must be a management cluster's name: at most 253 letters",
+    ),
     "no namespace": (
         document(placement={"allowedNamespaces": ["clusters-?"]}),
         (

@@ -62,19 +62,49 @@ def test_an_order_takes_the_projects_and_placements_names() -> None:
 
 
 def test_a_namespace_that_is_not_allowed_is_refused_by_its_rule() -> None:
-    found = decide(cluster(), PLACED, list, allows=PlacementSettings(("clusters-cls-2", "mgmt-*")).allows)
+    found = decide(cluster(), PLACED, list, placement=PlacementSettings(("clusters-cls-2", "mgmt-*")))
     assert found == Refuse(
         "NamespaceNotAllowed",
         "placement's namespace 'clusters-cls-1' is not in spec.placement.allowedNamespaces",
     )
     for allowed in (None, ("clusters-*",), ("mgmt", "clusters-cls-1"), ("*",)):
-        assert isinstance(decide(cluster(), PLACED, list, allows=PlacementSettings(allowed).allows), Apply)
+        assert isinstance(decide(cluster(), PLACED, list, placement=PlacementSettings(allowed)), Apply)
     # A removal is allowed in every namespace.
     leaving = decide(
-        cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, allows=PlacementSettings(()).allows
+        cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, placement=PlacementSettings(())
     )
     assert isinstance(leaving, Remove)
     assert leaving.placed == (ManagementSecretName("clusters-cls-1", "cls-1-pull-secret"),)
+
+
+WORKS_IN = "and this adapter works only in 'mgmt-1' (spec.placement.managementCluster)"
+UNNAMED = f"the placement adapter has not reported a management cluster, {WORKS_IN}"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "elsewhere"),
+    [
+        ("mgmt-2", f"placement names the management cluster 'mgmt-2', {WORKS_IN}", True),
+        ("MGMT-1", f"placement names the management cluster 'MGMT-1', {WORKS_IN}", True),
+        ('{"auths": 1}', f"placement names the management cluster '(not shown)', {WORKS_IN}", True),
+        (None, UNNAMED, False),
+        ("", UNNAMED, False),
+        (["mgmt-1"], UNNAMED, False),
+    ],
+)
+def test_another_management_cluster_is_an_unmet_precondition(name: Any, reason: str, elsewhere: bool) -> None:
+    statuses = {"placement": status("placement", namespace="clusters-cls-1", managementCluster=name)}
+    own = PlacementSettings(management_cluster="mgmt-1")
+    assert decide(cluster(), statuses, list, placement=own) == UnmetPreconditions((reason,), elsewhere)
+    assert isinstance(decide(cluster(), statuses, list), Apply), "no name is configured"
+    assert isinstance(
+        decide(cluster(deleted_time="2026-01-01T00:00:00Z"), statuses, list, placement=own), Remove
+    )
+    statuses["placement"].data["managementCluster"] = "mgmt-1"  # type: ignore[index]
+    assert isinstance(decide(cluster(), statuses, list, placement=own), Apply)
+    # What placement said about an earlier generation does not count.
+    waiting = decide(cluster(generation=3), statuses, list, placement=own)
+    assert waiting == UnmetPreconditions((NO_NAMESPACE,))
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 100_000, "a\nb", 7, {"x": "y"}])

@@ -96,6 +96,7 @@ class Observed:
     :param elsewhere: whether the Job named other secrets than were ordered, which were left out.
     :param retry: whether a retry may help, so that a later run looks again.
     :param kind: of the error that failed, or that a new Job is to fix; None if it is unknown.
+    :param drifted: whether the management Secret is missing or is not what was stored.
     """
 
     state: str
@@ -113,6 +114,7 @@ class Observed:
     elsewhere: bool = False
     retry: bool = True
     kind: str | None = None
+    drifted: bool = False
 
 
 def other_replication(order: Order, result: Mapping[str, Any]) -> str:

@@ -64,11 +64,11 @@ def test_a_deleted_or_changed_secret_is_created_again(
     assert (seen.state, seen.reason, seen.attempt, seen.made) == ("created", reason, 2, True)
     assert seen.actions == (f"deleted job {NAME}", f"created secret {DATA}", f"created job {NAME}")
     assert PLACED in seen.message
-    assert seen.kind == "verification", "the drift makes earlier results of this content invalid"
+    assert seen.drifted, "the drift makes earlier results of this content invalid"
     world.playing.finish(NAME, said(SUCCESS))
     again = world.apply()
     assert (again.state, again.reason) == ("succeeded", "PullSecretStored")
-    assert again.kind is None
+    assert not again.drifted
     assert held(world.placed())["auths"].keys() == {"quay.io"}
     assert world.apply().actions == ()
 
@@ -141,22 +141,21 @@ def lose_the_job(world: World) -> None:
         time.sleep(0.1)
 
 
-def test_drift_is_reported_although_the_last_job_failed(world: World) -> None:
+def test_drift_leaves_a_failed_job_its_own_kind(world: World) -> None:
     """The Job reports an outage; meanwhile the Secret of an earlier Job was deleted."""
     done(world, "c-1")
     lose_the_job(world)
     delete(world)
     outage = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"}
     jobs = world.adapter(backoff_limit=0)
-    assert world.apply(by=jobs).kind is None, "the Secret has not been read yet"
+    assert not world.apply(by=jobs).drifted, "the Secret has not been read yet"
     world.playing.finish(NAME, said(outage), exit_code=1)
     for dummy in range(2):
         seen = world.apply(by=jobs)
-        assert (seen.state, seen.reason, seen.kind) == ("failed", "Quota", "verification")
-        assert (seen.result or {})["kind"] == "quota"
+        assert (seen.state, seen.reason, seen.kind, seen.drifted) == ("failed", "Quota", "quota", True)
     world.ahead = LATER
     again = world.apply(by=jobs)
-    assert (again.state, again.reason, again.kind) == ("created", "JobCreated", "verification")
+    assert (again.state, again.reason, again.drifted) == ("created", "JobCreated", True)
 
 
 def test_a_job_that_failed_takes_nothing_back_of_what_is_there(world: World) -> None:
@@ -165,9 +164,10 @@ def test_a_job_that_failed_takes_nothing_back_of_what_is_there(world: World) -> 
     jobs = world.adapter(backoff_limit=0)
     world.apply(by=jobs)
     world.playing.finish(NAME, said({"result": "failure", "kind": "quota"}), exit_code=1)
-    assert [world.apply(by=jobs).kind for dummy in range(2)] == ["quota", "quota"]
+    looks = [world.apply(by=jobs) for dummy in range(2)]
     world.ahead = LATER
-    assert world.apply(by=jobs).kind == "quota"
+    looks.append(world.apply(by=jobs))
+    assert [(seen.kind, seen.drifted) for seen in looks] == [("quota", False)] * 3
 
 
 def plant(world: World, name: str, size: int, cluster_id: str = "c-1") -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import LAST_APPLIED
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.drift import (
     find_drift,
 )
@@ -52,6 +53,7 @@ def test_the_same_meaning_is_no_drift(value: str, document: str) -> None:
         (secret(metadata={"deletionTimestamp": "2026-01-02T03:04:05Z"}), "ManagementSecretMissing"),
         (secret(metadata={"labels": {}}), "ManagementSecretChanged"),
         (secret(metadata={"labels": {**LABELS, "cluster-id": CANARY}}), "ManagementSecretChanged"),
+        (secret(metadata={"annotations": {LAST_APPLIED: CANARY}}), "ManagementSecretChanged"),
         (secret(type="Opaque"), "ManagementSecretChanged"),
         (secret(data=None), "ManagementSecretChanged"),
         (secret(data={".dockerconfigjson": "%"}), "ManagementSecretChanged"),

@@ -177,6 +177,7 @@ def test_a_field_that_came_later_is_in_the_digest_where_it_has_a_value() -> None
         "precedence",
         "policy",
         "drop",
+        "strict",
     )
     assert set(others) == {name for name, option in OPTIONS.items() if not option.in_digest}
     assert {digest(**{name: "value"}) for name in others} == {plain}

@@ -80,7 +80,7 @@ def parse_duration_field(given: Mapping[str, Any], name: str, default: str, path
 def fill_placement(given: Mapping[str, Any]) -> PlacementSettings:
     """Fill in ``spec.placement``."""
     allowed = given.get("allowedNamespaces")
-    return PlacementSettings(None if allowed is None else tuple(allowed))
+    return PlacementSettings(None if allowed is None else tuple(allowed), given.get("managementCluster"))
 
 
 def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleetSettings:

@@ -47,6 +47,11 @@ class HyperFleetSettings:
             "validate_certs": self.validate_certs,
         }
 
+    @property
+    def has_tenant_header(self) -> bool:
+        """Return whether the API may answer for one tenant only, and hide the clusters of others."""
+        return any(name.lower().startswith("x-tenant") for name in self.headers)
+
     def connection(self) -> HyperFleetConnection:
         """Return the settings for ``HyperFleetClient``."""
         return hyperfleet_connection(self.options())
@@ -86,13 +91,16 @@ class JobTemplate:
 
 @dataclass(frozen=True)
 class PlacementSettings:
-    """Where in the management cluster Secrets may be created.
+    """Where Secrets may be created.
 
     :param allowed_namespaces: names, with ``*`` for any part of one. None allows all namespaces that
         placement reports.
+    :param management_cluster: placement's name of the management cluster in which the adapter works. None
+        ignores which one placement reports.
     """
 
     allowed_namespaces: tuple[str, ...] | None = None
+    management_cluster: str | None = None
 
     def allows(self, namespace: str) -> bool:
         """Return whether Secrets may be created in the namespace."""

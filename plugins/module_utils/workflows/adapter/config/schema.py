@@ -74,7 +74,13 @@ _PLACEMENT = object_field(
             "minItems": 1,
             "uniqueItems": True,
             "description": "a list of one namespace or more",
-        }
+        },
+        "managementCluster": text_field(
+            "a management cluster's name: at most 253 letters, digits and -._:/@, with a letter or digit at both "
+            "ends",
+            r"^[A-Za-z0-9]([A-Za-z0-9._:/@-]{0,251}[A-Za-z0-9])?$",
+            253,
+        ),
     }
 )
 

@@ -48,10 +48,12 @@ _STORED = "PullSecretStored"
 
 
 def preconditions_unmet(subject: ReportSubject, unmet: UnmetPreconditions) -> ClusterReport:
-    """Preconditions are not met. What was stored for this generation before still counts as stored."""
+    """Preconditions are not met. What was stored for this generation before still counts as stored, but not
+    for a cluster that is placed in another management cluster now.
+    """
     message = shortened(f"Preconditions not met: {'; '.join(unmet.reasons)}")
     said = ("False", "PreconditionsNotMet", message)
-    if subject.is_stored():
+    if subject.is_stored() and not unmet.is_in_other_management_cluster:
         kept = ("True", _STORED, stored_earlier(message))
         return make_report(subject, _UNMET, applied=kept, available=kept, why=said)
     return make_report(subject, _UNMET, applied=said, available=said)
@@ -164,6 +166,9 @@ def deleting(
 def deleted(subject: ReportSubject, kept: Sequence[str] = ()) -> ClusterReport:
     """All objects of a deleted cluster are confirmed to be gone.
 
+    The cluster is looked at again until the API no longer has it. While it has node pools, the API deletes it
+    only when another such report comes, and no event announces that they are gone.
+
     :param kept: names of what the deletion policy keeps.
     """
     message = "Everything that was created for this cluster is deleted"
@@ -176,12 +181,15 @@ def deleted(subject: ReportSubject, kept: Sequence[str] = ()) -> ClusterReport:
         applied=("False", "Deleted", said),
         available=("False", "Deleted", said),
         finalized=("True", "Deleted", said),
+        requeue_after=RARELY_SECONDS,
     )
 
 
 def _says_nothing(found: Observed) -> bool:
     """Return whether an observation leaves open what is stored."""
-    return found.state in (CREATED, PENDING, RUNNING, STUCK, FAILED) and not says_what_is_stored(found.kind)
+    if found.drifted or says_what_is_stored(found.kind):
+        return False
+    return found.state in (CREATED, PENDING, RUNNING, STUCK, FAILED)
 
 
 def _made(order: Order, found: Observed) -> dict[str, Any]:

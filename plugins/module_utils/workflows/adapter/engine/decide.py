@@ -22,10 +22,12 @@ from ....model.cluster_keys import PROJECT as PROJECT_KEY
 from ....model.cluster_keys import REPLICATION
 from ....model.errors import ConfigurationError, InvalidDocument, NotFound
 from ....model.naming import KUBERNETES_NAMESPACE, with_secret_names
+from ....model.shown import shown
 from ....places.hyperfleet_spec import pull_secret
 from ....places.sources import cluster_store
 from ...provision.checking import check_cluster
 from ...provision.steps import stored_at
+from ..config.parts import PlacementSettings
 from ..model import Order
 from .last_status import ManagementSecretName, place_of, reported_places, secret_of
 
@@ -43,6 +45,7 @@ __all__ = [
 
 # The adapter that chooses the management cluster.
 _PLACEMENT = "placement"
+_ANY_PLACEMENT = PlacementSettings()
 _NO_NAMESPACE = "the placement adapter has not reported a namespace for the cluster's current generation"
 # Names of module options, as the owner of a cluster knows them.
 _WORDS = {"project": PROJECT_KEY.path, "namespace": "placement's namespace", "replication": REPLICATION.path}
@@ -53,9 +56,11 @@ class UnmetPreconditions:
     """The cluster is not ready yet.
 
     :param reasons: what is missing, as sentences for people.
+    :param is_in_other_management_cluster: whether placement names another management cluster.
     """
 
     reasons: tuple[str, ...]
+    is_in_other_management_cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ def decide(
     *,
     own: AdapterStatus | None = None,
     traceparent: str | None = None,
-    allows: Callable[[str], bool] = bool,
+    placement: PlacementSettings = _ANY_PLACEMENT,
 ) -> Decision:
     """Return what to do for a cluster.
 
@@ -116,11 +121,11 @@ def decide(
     :param unmet: returns the configured preconditions that are not met; not called for a cluster that is
         being deleted.
     :param own: our last status.
-    :param allows: whether the configuration allows Secrets in a namespace.
+    :param placement: where the configuration allows Secrets.
     """
     cluster_id = str(cluster.get("id"))
     if cluster.get("deleted_time"):
-        return _removal(cluster_id, cluster, statuses, own, allows)
+        return _removal(cluster_id, cluster, statuses, own, placement.allows)
     missing = list(unmet())
     spec, wrong = _spec(cluster)
     project = spec.project if spec is not None else None
@@ -129,6 +134,8 @@ def decide(
     namespace = _namespace(cluster, statuses)
     if namespace is None:
         missing.append(_NO_NAMESPACE)
+    other, is_in_other = _management_cluster_problem(_placement(cluster, statuses), placement)
+    missing += other
     document = b""
     try:
         document = pull_secret(cluster)
@@ -139,7 +146,7 @@ def decide(
     if missing:
         # A misspelt field may be the reason for an unmet precondition.
         missing += [wrong] if wrong else []
-        return UnmetPreconditions(tuple(dict.fromkeys(missing)))
+        return UnmetPreconditions(tuple(dict.fromkeys(missing)), is_in_other)
     if spec is None or project is None or namespace is None:
         return Refuse("InvalidClusterSpec", wrong)
     try:
@@ -147,7 +154,7 @@ def decide(
         check_cluster(wanted, _WORDS)
     except ConfigurationError as error:
         return Refuse("InvalidClusterSpec", error.message)
-    if not allows(namespace):
+    if not placement.allows(namespace):
         return Refuse(
             "NamespaceNotAllowed",
             f"placement's namespace '{namespace}' is not in spec.placement.allowedNamespaces",
@@ -234,8 +241,31 @@ def _namespace(
     cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], *, current: bool = True
 ) -> str | None:
     """Return the placement adapter's namespace; only for the cluster's current generation if that matters."""
-    placement = statuses.get(_PLACEMENT)
-    if placement is None or (current and placement.generation != generation_of(cluster)):
-        return None
-    namespace = placement.data.get("namespace")
+    namespace = _placement(cluster, statuses, current=current).get("namespace")
     return namespace if isinstance(namespace, str) and namespace else None
+
+
+def _placement(
+    cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], *, current: bool = True
+) -> Mapping[str, Any]:
+    """Return the placement adapter's data, which is empty if there is none (for the current generation)."""
+    status = statuses.get(_PLACEMENT)
+    if status is None or (current and status.generation != generation_of(cluster)):
+        return {}
+    return status.data
+
+
+def _management_cluster_problem(
+    data: Mapping[str, Any], placement: PlacementSettings
+) -> tuple[list[str], bool]:
+    """Return why the cluster's place is not in the adapter's management cluster, and whether it is in another.
+
+    :param data: the placement adapter's.
+    """
+    name, own = data.get("managementCluster"), placement.management_cluster
+    if own is None or not data or name == own:
+        return [], False
+    works_in = f"this adapter works only in '{own}' (spec.placement.managementCluster)"
+    if not isinstance(name, str) or not name:
+        return [f"the placement adapter has not reported a management cluster, and {works_in}"], False
+    return [f"placement names the management cluster '{shown(name)}', and {works_in}"], True

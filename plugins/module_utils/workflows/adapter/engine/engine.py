@@ -149,7 +149,7 @@ class Engine:
             lambda: [lack.reason for lack in self._preconditions.unmet(cluster, statuses)],
             own=own,
             traceparent=result.traceparent,
-            allows=self._config.placement.allows,
+            placement=self._config.placement,
         )
         if isinstance(decision, UnmetPreconditions):
             return self._reporter.report(cluster_run, conditions.preconditions_unmet(subject, decision))

@@ -35,6 +35,7 @@ _SEEN_OTHERWISE = frozenset(
         "configuration",
         "conflict",
         "dependency",
+        "input_refused",
         "invalid_document",
         "not_found",
         "ownership",

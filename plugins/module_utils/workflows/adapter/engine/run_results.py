@@ -35,6 +35,7 @@ __all__ = [
     "request_counts",
     "result_document",
     "sweep_problem_entry",
+    "sweep_warning_entry",
     "utc_now",
 ]
 
@@ -237,6 +238,17 @@ def sweep_problem_entry(problem: PullSecretError) -> dict[str, Any]:
         "operation": "list-clusters",
         "error": problem.kind,
         "message": str(problem),
+    }
+
+
+def sweep_warning_entry(warning: str) -> dict[str, Any]:
+    """Return the log entry for what a sweep left out."""
+    return {
+        "level": "warn",
+        "component": _COMPONENT,
+        "phase": "sweep",
+        "operation": "remove-leftovers",
+        "message": warning,
     }
 
 

@@ -5,7 +5,7 @@
 """Handles all clusters of the API without events, and removes what deleted clusters left.
 
 A cluster counts as deleted only if a GET of it returns 404. No cluster counts as deleted if the list could
-not be read completely, or is empty.
+not be read completely, is empty, or may be that of one tenant.
 """
 
 from __future__ import annotations
@@ -29,6 +29,12 @@ from .secret_removal import SecretRemoval, SecretRemovalResult, remove_secrets
 
 __all__ = ["Sweep"]
 
+_TENANT = (
+    "the sweep removed nothing that deleted clusters left: with a tenant header (X-Tenant...) the API may hide "
+    "living clusters of other tenants; remove that header from spec.hyperfleetAPI.headers or the override "
+    "headers"
+)
+
 
 @dataclass
 class _Leftover:
@@ -43,9 +49,10 @@ class _Leftover:
 
 
 class Sweep:
-    """One sweep; ``problems`` lists afterwards what could not be read.
+    """One sweep; ``problems`` lists afterwards what could not be read, ``warnings`` what was left out.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
+    :param has_tenant_header: whether the API may answer for one tenant only.
     :param on_result: called with each leftover's result.
     """
 
@@ -58,6 +65,7 @@ class Sweep:
         settings: RunSettings,
         *,
         store: str,
+        has_tenant_header: bool,
         on_result: Callable[[ClusterResult], None],
     ) -> None:
         self._engine = engine
@@ -66,8 +74,10 @@ class Sweep:
         self._provisioner = provisioner
         self._settings = settings
         self._store = store
+        self._has_tenant_header = has_tenant_header
         self._on_result = on_result
         self.problems: list[PullSecretError] = []
+        self.warnings: list[str] = []
 
     def run(self, chunk: int, *, leftovers: bool) -> list[ClusterResult]:
         """Handle every listed cluster, in batches, then what is left of unlisted clusters."""
@@ -80,7 +90,9 @@ class Sweep:
                 break
             done += self._engine.handle(list(given), given=given)
         self.problems += listing.problems
-        if leftovers and not self.problems and not self._settings.retrier.stop.is_set():
+        if leftovers and self._has_tenant_header:
+            self.warnings.append(_TENANT)
+        elif leftovers and not self.problems and not self._settings.retrier.stop.is_set():
             try:
                 done += self._leftovers({one.cluster_id for one in done})
             except PullSecretError as error:

@@ -12,6 +12,7 @@ from typing import Any
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
 from ....model.errors import OwnershipConflict
+from ....model.naming import LAST_APPLIED
 from ....places.kubernetes_secret.target import delete_preconditions, is_being_deleted
 from ....runtime.retry import Deadline
 from .. import names
@@ -95,9 +96,10 @@ def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str
     if found.get("data") != wanted["data"]:
         others = {key: None for key in found.get("data") or {} if key not in wanted["data"]}
         patch["data"] = {**others, **wanted["data"]}
-    for kind in ("labels", "annotations"):
+    annotations = {**wanted["metadata"]["annotations"], LAST_APPLIED: None}
+    for kind, values in (("labels", wanted["metadata"]["labels"]), ("annotations", annotations)):
         there = found["metadata"].get(kind) or {}
-        different = {key: value for key, value in wanted["metadata"][kind].items() if there.get(key) != value}
+        different = {key: value for key, value in values.items() if there.get(key) != value}
         if different:
             patch.setdefault("metadata", {})[kind] = different
     return patch

@@ -19,8 +19,8 @@ from typing import Any
 from ....clients.kubernetes.client import KubernetesClient
 from ....dockerconfig import DockerConfigError, load
 from ....model.errors import DependencyMissing, PermissionDenied, PullSecretError, TimedOut, Unavailable
-from ....model.naming import MANAGED_BY, kubernetes_secret_address, owner_problem
-from ....places.kubernetes_secret.target import KEY, TYPE, is_being_deleted
+from ....model.naming import LAST_APPLIED, MANAGED_BY, kubernetes_secret_address, owner_problem
+from ....places.kubernetes_secret.target import KEY, TYPE, has_last_applied, is_being_deleted
 from ....runtime.retry import Deadline
 from ..model import Order
 
@@ -81,8 +81,9 @@ class DriftDetector:
         """Return the fields that ``find_drift`` reads."""
         metadata = secret["metadata"]
         data = {KEY: (secret.get("data") or {}).get(KEY)}
+        kept = {name: metadata.get(name) for name in ("labels", "deletionTimestamp")}
         self._listed[metadata["namespace"], metadata["name"]] = {
-            "metadata": {name: metadata.get(name) for name in ("labels", "deletionTimestamp")},
+            "metadata": {**kept, "annotations": {LAST_APPLIED: ""} if has_last_applied(secret) else {}},
             "type": secret.get("type"),
             "data": data,
         }
@@ -119,6 +120,8 @@ def find_drift(found: Mapping[str, Any] | None, order: Order, document: bytes) -
         return CHANGED, f"{where} no longer has this cluster's labels"
     if found.get("type") != TYPE or not _holds(found, document):
         return CHANGED, f"{where} does not hold what was stored"
+    if has_last_applied(found):
+        return CHANGED, f"{where} has the annotation {LAST_APPLIED}, which may hold an old pull secret"
     return None
 
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ....runtime.calls import Calls, snake
+from ....runtime.calls import Calls
 from ..model import Observed, Order
 from . import job_result, job_state, pods
+from .job_outcome import failure_kind
 from .job_state import JobState
 from .pods import Pod
 
@@ -35,9 +36,9 @@ def job_end(
     """
     counted: dict[str, Any] = {"result": "success" if job.ended == job_state.COMPLETE else "failure"}
     if counted["result"] == "failure":
-        found = dict(observed.result or {}) if observed is not None else {}
-        reason = observed.reason if observed is not None else job.reason
-        counted.update(kind=found.get("kind") or snake(reason), phase=found.get("phase"))
+        fields = (observed.result if observed is not None else None) or {}
+        kind = observed.kind if observed is not None else failure_kind(None, job.reason)
+        counted.update(kind=kind, phase=fields.get("phase"))
     return {
         **counted,
         "duration_seconds": job.seconds,

@@ -13,6 +13,7 @@ from typing import Any
 
 from ....model import job_vocabulary
 from ....model.naming import kubernetes_secret_address
+from ....runtime.calls import snake
 from .. import model
 from ..model import Observed, Order
 from . import job_result, job_state, pods
@@ -21,7 +22,7 @@ from .job_state import JobState
 from .manifests import INPUT_IS_WRONG
 from .pods import Pod
 
-__all__ = ["job_observation", "outcome_annotation", "outcome_from_pods", "recorded_outcome"]
+__all__ = ["failure_kind", "job_observation", "outcome_annotation", "outcome_from_pods", "recorded_outcome"]
 
 # Failures that no retry changes. Only another document or configuration makes another Job.
 _PERMANENT = frozenset({"configuration", "invalid_document"})
@@ -54,14 +55,17 @@ def job_observation(
         started=job.started,
         result=result,
         retry=retry,
-        kind=_kind(result, retry) if state == model.FAILED else None,
+        kind=failure_kind(result, reason) if state == model.FAILED else None,
     )
 
 
-def _kind(result: Mapping[str, Any] | None, retry: bool) -> str | None:
-    """Return its program's kind of error, or that of its exit code: 2 means wrong input."""
-    found: str | None = (result or {}).get("kind")
-    return found or (None if retry else "configuration")
+def failure_kind(result: Mapping[str, Any] | None, reason: str) -> str:
+    """Return the kind of a Job's failure: its program's, or without a message of it that of Kubernetes' reason.
+
+    :param reason: of the condition.
+    """
+    kind = (result or {}).get("kind") or snake(reason)
+    return job_vocabulary.allowed_or_other(kind, job_vocabulary.END_KINDS)
 
 
 def outcome_from_pods(job: JobState, own: Sequence[Pod], namespace: str, order: Order) -> Observed:

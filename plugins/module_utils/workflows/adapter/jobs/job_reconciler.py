@@ -133,9 +133,8 @@ class JobReconciler:
         if drift is None:
             return seen
         if seen.state == model.FAILED:
-            # The reason of the failure, such as an outage, stays. But the Secret of an earlier Job is
-            # missing.
-            return dataclasses.replace(seen, kind="verification")
+            # The Job's own reason and kind, such as an outage, stay. A new cluster has no Secret yet.
+            return dataclasses.replace(seen, drifted=True)
         reason, message = drift
         return dataclasses.replace(
             seen,
@@ -144,6 +143,7 @@ class JobReconciler:
             message=f"job {job.name} is complete, but {message}",
             result=None,
             kind="verification",
+            drifted=True,
         )
 
     def _take_step(self, request: ApplyRequest, plan: Plan, spec: _LazySpec) -> Observed:
@@ -153,7 +153,7 @@ class JobReconciler:
             was = plan.observed
             if was is None:
                 return made
-            made = dataclasses.replace(made, kind=was.kind)
+            made = dataclasses.replace(made, kind=was.kind, drifted=was.drifted)
             if was.reason not in (MISSING, CHANGED):
                 return made
             message = f"{was.message}; to repair this, the adapter created job {made.job}"

@@ -153,7 +153,10 @@ def _leaves(root: Any, forms: set[str], nesting: int) -> None:
 
 def _user_and_password(node: Mapping[str, Any], forms: set[str]) -> None:
     user, password = node.get("username"), node.get("password")
-    if isinstance(user, str) and isinstance(password, str):
+    if not isinstance(password, str):
+        return
+    _key_file(password, forms)
+    if isinstance(user, str):
         _secret(f"{user}:{password}", forms)
 
 

@@ -183,7 +183,11 @@ def _merge_extra(
         # containers/image runs a helper before it reads auths: a helper from a weaker layer than the entry
         # would let the loser win.
         strength = {layer.name: rank for rank, layer in enumerate(ranked)}
-        won = {normalise_registry(key): strength[provenance[key]] for key in auths if not is_malformed(key)}
+        won = {
+            normalise_registry(key): strength[provenance[key]]
+            for key, entry in auths.items()
+            if not is_malformed(key) and not lacks_user_or_password(entry)
+        }
         source = {host: _helper_rank(host, ranked) for host in helpers}
         extra["credHelpers"] = {
             host: helper for host, helper in helpers.items() if won.get(host, len(ranked)) >= source[host]

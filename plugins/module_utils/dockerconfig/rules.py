@@ -70,7 +70,13 @@ _ROWS: tuple[Rule, ...] = (
     # An entry and its fields.
     Rule("entry-not-an-object", ERROR, "the entry is not an object", _REJECTS, _REJECTS),
     Rule("field-wrong-case", ERROR, "a known field is written in the wrong case", _USES, _USES),
-    Rule("field-not-a-string", ERROR, "a known field is not a string", _REJECTS, _REJECTS),
+    Rule(
+        "field-not-a-string",
+        ERROR,
+        "a known field is not a string; if a template makes it, add the filter 'string'",
+        _REJECTS,
+        _REJECTS,
+    ),
     Rule(
         "no-credentials",
         ERROR,

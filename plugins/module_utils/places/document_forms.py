@@ -44,6 +44,8 @@ _LARGEST_YAML = 4 << 20
 _LEVELS = 6
 # What json says without what it quotes, except a comma and a colon.
 _REASON = re.compile(r"[A-Za-z \\]+(?:'[,:]' [a-z]+)?")
+# Without a second document after it.
+_END_OF_DOCUMENT = re.compile(rb"\n---\s*\Z")
 _ALONE = "name a docker config, or a file with the manifest of one secret"
 
 
@@ -129,7 +131,7 @@ def _parsed(data: bytes) -> tuple[Any, bool, tuple[str, str] | None]:
     if error is None or data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"", b"{", b"["):
         return document, False, None
     try:
-        return load_yaml(data, largest=_LARGEST_YAML), True, None
+        return load_yaml(_END_OF_DOCUMENT.sub(b"\n", data), largest=_LARGEST_YAML), True, None
     except ImportError:
         is_yaml = b"auths:" in data or b"kind: Secret" in data
         return None, False, ("it is YAML, and PyYAML is not installed", "convert it") if is_yaml else None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from typing import Any
@@ -17,7 +18,7 @@ __all__ = ["has_auths", "is_docker_config", "other_kind"]
 _CUT_OFF = re.compile(rb'\s*\{\s*"auths"\s*:', re.IGNORECASE)
 # A member of a file that is not JSON, as YAML writes it, and a word as its value.
 _MEMBER = re.compile(
-    rb"""^(?:\{\s*)?["']?(apiVersion|kind|clusters|users)["']?[ \t]*:[ \t"']*([A-Za-z]*)""",
+    rb"""^(?:\{\s*)?["']?(apiVersion|kind|clusters|contexts|users)["']?[ \t]*:[ \t"']*([A-Za-z]*)""",
     re.IGNORECASE | re.MULTILINE,
 )
 _KINDS = {
@@ -49,18 +50,21 @@ def has_auths(document: Any) -> bool:
 def other_kind(data: bytes) -> str:
     """Return what a file of Kubernetes seems to be, such as ``a kubeconfig``; empty for any other file.
 
-    It has ``kind``, ``apiVersion``, ``clusters`` or ``users``, also beside ``auths``.
+    It has ``kind``, ``apiVersion``, ``clusters``, ``contexts`` or ``users``, also beside ``auths``.
     """
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
-        members = {name.decode().lower(): value.decode() for name, value in _MEMBER.findall(data)}
+        members = {
+            name.decode().lower(): value.decode()
+            for name, value in _MEMBER.findall(data.removeprefix(codecs.BOM_UTF8))
+        }
     else:
         if not isinstance(document, dict):
             return ""
         members = {name.lower(): value if isinstance(value, str) else "" for name, value in document.items()}
     if members.get("kind") in _KINDS:
         return _KINDS[members["kind"]]
-    if not members.keys().isdisjoint(("clusters", "users")):
+    if not members.keys().isdisjoint(("clusters", "contexts", "users")):
         return "a kubeconfig"
     return "" if members.keys().isdisjoint(("kind", "apiversion")) else "an object of Kubernetes"

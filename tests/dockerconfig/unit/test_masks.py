@@ -50,14 +50,20 @@ def test_no_document_takes_more_than_one_pass(document: str) -> None:
 
 
 @pytest.mark.parametrize("separators", [None, (",", ":")])
-def test_the_lines_and_the_key_of_a_key_file_are_masked(separators: tuple[str, str] | None) -> None:
+@pytest.mark.parametrize("has_auth", [True, False])
+def test_the_lines_and_the_key_of_a_key_file_are_masked(
+    has_auth: bool, separators: tuple[str, str] | None
+) -> None:
     key = "-----BEGIN PRIVATE KEY-----\nRkFLRUZBS0VGQUtF\n-----END PRIVATE KEY-----\n"
     file = json.dumps(
         {"type": "service_account", "private_key": key},
         indent=None if separators else 2,
         separators=separators,
     )
-    forms = sensitive_forms({"auths": {"us-docker.pkg.dev": {"auth": encoded(f"_json_key:{file}")}}})
+    entry = (
+        {"auth": encoded(f"_json_key:{file}")} if has_auth else {"username": "_json_key", "password": file}
+    )
+    forms = sensitive_forms({"auths": {"us-docker.pkg.dev": entry}})
     lines = {line.strip() for line in file.splitlines() if len(line) > 5}
     assert {*lines, "RkFLRUZBS0VGQUtF", key.strip(), json.dumps(key.strip())[1:-1]} - forms == set()
     assert "service_account" not in forms

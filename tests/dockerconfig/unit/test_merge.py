@@ -134,6 +134,14 @@ def test_a_helper_of_the_winning_layer_stays() -> None:
     assert "helper-shadows-auth" in {item.rule for item in merged.warnings}
 
 
+def test_a_helper_stays_beside_a_later_entry_without_a_password() -> None:
+    original = Layer("original", load({"auths": {}, "credHelpers": {"b.io": "x"}}, allow_empty=True))
+    for password, helpers in (("", {"b.io": "x"}), ("example-password", {})):
+        entry = {"auth": encoded(f"user:{password}")}
+        merged = merge([original, Layer("additional", load({"auths": {"b.io": entry}}))]).config
+        assert merged.extra["credHelpers"] == helpers
+
+
 def test_the_telemetry_entry_is_kept_unless_it_is_dropped() -> None:
     layers = [layer("original", "cloud.openshift.com", "quay.io"), layer("additional", "quay.io")]
     assert "cloud.openshift.com" in merge(layers).config.registries

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.stand_ins.client import ask
+from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.support.docker_configs import KEY, TYPE, docker_config, encoded
 from tests.support.processes import Ansible
@@ -42,11 +43,14 @@ def test_a_node_task_reads_with_the_environment_of_its_task(
     def variables(name: str, **more: str) -> dict[str, Any]:
         return {"environment": {"DOCKER_CONFIG_JSON": _document(name), **more}}
 
+    nowhere = Cluster("nowhere", "http://127.0.0.1:1", "example-token")
+    management = Cluster("mgmt-2", kubernetes.url, kubernetes.admin_token)
+    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", [nowhere, management])
     from_variable = {"env": "DOCKER_CONFIG_JSON"}
     play = {
         "hosts": "localhost",
         "gather_facts": False,
-        **variables("play", KUBECONFIG=str(kubernetes.kubeconfig(tmp_path / "kubeconfig"))),
+        **variables("play", KUBECONFIG=str(kubeconfig), K8S_AUTH_CONTEXT="mgmt-2"),
         "tasks": [
             {
                 "block": [

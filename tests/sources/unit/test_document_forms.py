@@ -37,7 +37,7 @@ READ = {
     "stringData": (manifest(stringData={KEY: TEXT}, data={KEY: "e30="}), TEXT),
     "any name": (manifest(data={".dockercfg": encoded(LOCAL)}), encoded(LOCAL)),
     "auths in dockercfg": (manifest(stringData={".dockercfg": TEXT}), TEXT),
-    "YAML": (f"---\nkind: Secret\napiVersion: v1\ndata: {{.dockercfg: {LEGACY}}}\n", LEGACY),
+    "YAML": (f"---\nkind: Secret\napiVersion: v1\ndata: {{.dockercfg: {LEGACY}}}\n---\n", LEGACY),
 }
 
 

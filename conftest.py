@@ -83,8 +83,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "alone: a real part that shares neither control plane nor nodes with the others. Runs beside them in "
-        "`make real-alone`.",
+        "alone: a real part, or a page's commands, that shares neither control plane nor nodes with the others. "
+        "Runs beside them in `make real-alone`.",
     )
     config.addinivalue_line(
         "markers", "row(*names): shows rows of the table of outcomes on the page about nodes."

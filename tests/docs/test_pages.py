@@ -21,7 +21,6 @@ import yaml
 
 from tests.docs import blocks, commands, session
 from tests.docs.blocks import PAGES, ROOT, Block
-from tests.support.nightly import some
 from tests.tools import tree
 
 BLOCKS = {str(page.relative_to(PAGES).with_suffix("")): blocks.blocks(page) for page in blocks.pages()}
@@ -134,8 +133,14 @@ def test_names_in_the_text_exist(page: str) -> None:
     assert [*commands.unknown_names(text), *commands.unknown_targets(literals)] == []
 
 
-# The others take as long together as a fifth of the fast tests: `make test-all`.
-@pytest.mark.parametrize("page", some(LAB, "get_started"))
+# `make test-real` has time for the first page, and `make test-all` for the others.
+_FIRST = pytest.param("get_started", marks=[pytest.mark.real(), pytest.mark.alone])
+
+
+@pytest.mark.parametrize(
+    "page",
+    [_FIRST, *(pytest.param(page, marks=pytest.mark.nightly) for page in LAB if page != "get_started")],
+)
 def test_commands_work_as_written(page: str, checkout: Path) -> None:
     found = BLOCKS[page]
     steps = [session.writes(block) if block.kind == "file" else block for block in found]

@@ -50,7 +50,12 @@ def _assert_done(ran: Ran, checkout: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "lab", ["stand-in", pytest.param("real", marks=[pytest.mark.real("go"), pytest.mark.nightly])]
+    "lab",
+    [
+        # `make test` has the quickstart.
+        pytest.param("stand-in", marks=[pytest.mark.real(), pytest.mark.alone]),
+        pytest.param("real", marks=[pytest.mark.real("go"), pytest.mark.nightly]),
+    ],
 )
 def test_lab_commands_work_as_written(lab: str, checkout: Path) -> None:
     """Run all lab blocks in one shell, with the stand-ins and with a real API server."""

@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from tests.adapter.world import TWO, World
+from tests.support.nightly import some
 from tests.support.secret_manager import PROJECT
 
 
@@ -85,7 +86,15 @@ def many(world: World, number: int) -> list[str]:
 
 @pytest.mark.parametrize(
     "fault",
-    [{"status": 500}, {"body": "<html>"}, {"body": '{"items": 7}'}, {"body": "[" * 100_000}, {"drop": True}],
+    some(
+        [
+            {"status": 500},
+            {"body": "<html>"},
+            {"body": '{"items": 7}'},
+            {"body": "[" * 100_000},
+            {"drop": True},
+        ]
+    ),
     ids=lambda fault: next(iter(fault)),
 )
 def test_a_page_that_cannot_be_read_ends_nothing(world: World, fault: dict[str, Any]) -> None:
@@ -123,7 +132,13 @@ def test_an_api_that_is_down_is_given_up(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "item", [None, 7, "cls-1", [], {}, {"id": 7}, {"id": ""}, {"id": "../../x"}, {"id": "a\nb"}], ids=repr
+    "item",
+    some(
+        [None, 7, "cls-1", [], {}, {"id": 7}, {"id": ""}, {"id": "../../x"}, {"id": "a\nb"}],
+        7,
+        {"id": "../../x"},
+    ),
+    ids=repr,
 )
 def test_an_item_that_is_no_cluster_does_not_affect_others(
     world: World, monkeypatch: pytest.MonkeyPatch, item: Any
@@ -164,7 +179,7 @@ def test_a_page_that_is_given_twice_is_handled_once(world: World, monkeypatch: p
     assert len(world.jobs()) == 1
 
 
-@pytest.mark.parametrize("total", [10**9, None, "many", -5, True, 1.5], ids=repr)
+@pytest.mark.parametrize("total", some([10**9, None, "many", -5, True, 1.5]), ids=repr)
 def test_a_total_that_cannot_be_ends(world: World, monkeypatch: pytest.MonkeyPatch, total: Any) -> None:
     clusters = many(world, 130)
     answer_with(world, monkeypatch, lambda items, _total, _start: (items, total))

@@ -29,6 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows i
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.run import key_of_digests
 from ansible_collections.hyperfleet.pull_secret.plugins.modules import dockerconfig_merge as module
+from tests.support.nightly import some
 
 GOOD = {"id": "a", "source": {"env": "A"}}
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -70,7 +71,7 @@ def test_what_breaks_validation_is_named_and_not_quoted(arguments: dict[str, Any
     assert "7411" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("arguments", "option"), [WRONG[1], WRONG[6], *WRONG[8:11], WRONG[-1]])
+@pytest.mark.parametrize(("arguments", "option"), [WRONG[1], WRONG[-1]])
 def test_in_a_process_of_its_own_too(arguments: dict[str, Any], option: str) -> None:
     done = in_a_process(module.__name__, arguments)
     told = json.loads(done.stdout)
@@ -145,7 +146,7 @@ def _without_required(spec: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [next(one for one in STRINGS if one[0] == name) for name in SPECS],
+    some([next(one for one in STRINGS if one[0] == name) for name in SPECS]),
     ids=list(SPECS),
 )
 def test_in_every_modules_own_process_too(name: str, path: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import threading
 from collections.abc import Iterator
@@ -223,6 +224,7 @@ def test_an_invalid_mode_is_refused(value: Any, tmp_path: Path) -> None:
     assert result["targets"][0]["msg"] == "mode must be an octal number in quotes, such as '0600'"
 
 
+@functools.cache
 def documented(name: str) -> dict[str, Any]:
     """The documented options of a module, including those of its documentation fragments."""
     document = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)

@@ -14,9 +14,9 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from tests.secret_manager.integration.flows import CALLS, RETAINING, TRANSIENT, WRITING, WRONG_LABELS, Flow
 from tests.support.nightly import some
-from tests.support.secret_manager import EVERY_TRANSPORT, PROJECT, Module, document, owned, secret_id
+from tests.support.secret_manager import EVERY_TRANSPORT, PLAIN, PROJECT, Module, document, owned, secret_id
 
-pytestmark = pytest.mark.parametrize("module", EVERY_TRANSPORT, indirect=True)
+pytestmark = pytest.mark.parametrize("module", some(EVERY_TRANSPORT, PLAIN), indirect=True)
 
 
 @pytest.mark.parametrize("flow", [name for name in CALLS if name not in RETAINING], indirect=True)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
+from tests.support.nightly import some
 
 NODES, LOOKS = 5, 10
 
@@ -46,7 +47,7 @@ class Down:
         node.kubelet.on_restart = counted
 
 
-@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("slots", some([1, 2], 2))
 def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: int) -> None:
     if slots == 2:
         cluster.add_slot()

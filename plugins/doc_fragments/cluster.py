@@ -286,6 +286,12 @@ _PLACE = r"""
       - The Job and the adapter wait, because the placement adapter may be about to create the namespace.
       - The default is V(false).
     type: bool
+  source_digest: &source_digest
+    description:
+      - Digest of the version that O(source) names by its number, as M(hyperfleet.pull_secret.gcp_pull_secret)
+        returned it with the same O(digest_key). The version is then read only if the Secret has another digest.
+      - It has no effect with O(drop), O(policy) or O(strict).
+    type: str
   context: &context
     description: Context of the kubeconfig. The default is that of O(kubernetes.context).
     type: str

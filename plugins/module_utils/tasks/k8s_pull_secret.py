@@ -27,6 +27,7 @@ def target_options() -> dict[str, Any]:
         "gcp_secret_path": {"type": "str", "no_log": False},
         "annotations": {"type": "dict"},
         "wait_for_namespace": {"type": "bool"},
+        "source_digest": {"type": "str"},
         **document_options(),
     }
 

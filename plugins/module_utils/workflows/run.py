@@ -82,6 +82,8 @@ class StoreConnections:
         self.sources = OpenSources(self.settings)
         self.kubernetes = self.sources.of(KubernetesSource).clients
         self.documents = DocumentReader(self.sources)
+        # Without a key, digests are comparable within this process only, which is safe.
+        self.digest_key = key_of_digests(params.get("digest_key"))
 
 
 class Run:
@@ -114,8 +116,7 @@ class Run:
         self._diff = diff
         self._phase = phase
         self._progress_file = params.get("progress_file")
-        # Without a key, digests are comparable within this process only, which is safe.
-        self._digest_key = key_of_digests(params.get("digest_key"))
+        self.digest_key = connections.digest_key
 
     def prepare(self, targets: Sequence[Wanted[T]]) -> list[T]:
         """Read ahead where possible, and return the valid targets. Invalid targets fail later, one by one."""
@@ -141,9 +142,9 @@ class Run:
             begun = time.monotonic()
             try:
                 work(wanted.target(), current)
-                result = outcome.result(self._digest_key)
+                result = outcome.result(self.digest_key)
                 if self._diff and outcome.changed:
-                    result["diff"] = outcome.diff(self._digest_key)
+                    result["diff"] = outcome.diff(self.digest_key)
             except Exception as error:  # noqa: BLE001 - one target's failure stays one failure
                 return self._failed(current, Failure.of(error))
             finally:

@@ -11,11 +11,17 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
+    gcp_targets,
+    kubernetes_targets,
+)
 from tests.kubernetes.integration.conftest import Run
 from tests.kubernetes.integration.test_secret import NAME, ONE, TWO, desired
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
 from tests.stand_ins.secret_manager.protos import DESTROYED, DISABLED
 from tests.support.docker_configs import KEY, docker_config, encoded, held
+from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import Api
 
 PROJECT, SECRET = "customer-prod-12345", "hyperfleet-cls-123-pull-secret"
@@ -183,3 +189,55 @@ def test_an_annotation_that_is_wrong_is_corrected(
     api.merge(namespace, "secrets", NAME, {"metadata": {"annotations": {ANNOTATION: text}}})
     assert run(**_from(manager, namespace, "2"))["targets"][0]["actions"] == ["annotations updated"]
     assert _says(api, namespace) == f"{PATH}/versions/2"
+
+
+_RELABELLED = {"metadata": {"labels": {"cluster-name": "wrong"}, "annotations": {ANNOTATION: None}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "reads", "actions"),
+    [
+        pytest.param({}, "one", 0, [], id="nothing to do"),
+        pytest.param(_RELABELLED, "one", 0, ["labels updated"], id="metadata"),
+        pytest.param({"data": {KEY: encoded(json.dumps(TWO))}}, "one", 1, ["updated"], id="content"),
+        pytest.param({"data": {KEY: encoded(json.dumps(ONE, indent=1))}}, "one", 1, [], id="other bytes"),
+        pytest.param(None, "one", 1, ["created"], id="missing"),
+        pytest.param({}, "two", 1, [], id="another key"),
+        pytest.param({}, "", 1, [], id="no digest"),
+    ],
+)
+def test_the_second_step_reads_the_version_only_for_another_digest(
+    *,
+    api: Api,
+    namespace: str,
+    run: Run,
+    secret_manager: Any,
+    change: Any,
+    key: str,
+    reads: int,
+    actions: Any,
+) -> None:
+    """``key`` is the first step's in the second run; without one, its result has no digest."""
+    cluster = {**desired(""), "gcp_project_id": PROJECT, "management_namespace": namespace}
+    del cluster["namespace"]
+    gcp = {"endpoint": secret_manager.rest, "transport": "rest"}
+
+    def provision(key: str) -> Any:
+        params = {"targets": gcp_targets([cluster]), "gcp": gcp, "digest_key": key or "one"}
+        stored = run_task(gcp_pull_secret, params)
+        if not key:
+            del stored["targets"][0]["digest"]
+        return run(targets=kubernetes_targets([cluster], stored), gcp=gcp, digest_key="one")["targets"][0]
+
+    first = provision("one")
+    if change is None:
+        api.delete(namespace, "secrets", NAME)
+    else:
+        api.merge(namespace, "secrets", NAME, change)
+    secret_manager.calls.clear()
+    second = provision(key)
+    # The first step reads the newest version, and finds that there is no newer one.
+    assert secret_manager.calls.count("AccessSecretVersion") == 2 + reads
+    assert (second["actions"], second["warnings"], second["registries"]) == (actions, [], {"quay.io": "gcp"})
+    assert (second["version"], second["digest"]) == (first["version"], first["digest"])
+    assert (held(api.secret(namespace, NAME)), _says(api, namespace)) == (ONE, f"{PATH}/versions/1")

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from ...dockerconfig import DockerConfig
-from ...model.errors import PullSecretError
 from ...model.naming import STORED_VERSION
 from ...model.stored_version import StoredVersion, must_stay
 
-__all__ = ["ContentChoice", "MissingVersion", "SecretContent"]
+__all__ = ["ContentChoice", "SecretContent"]
 
 
 @dataclass(frozen=True)
@@ -31,26 +30,23 @@ class SecretContent:
     version: StoredVersion | None = None
 
 
-@dataclass(frozen=True)
-class MissingVersion:
-    """The version that this run must place is not enabled or no longer exists."""
-
-    version: StoredVersion
-    problem: PullSecretError
-
-
 class ContentChoice:
     """Chooses the content of one target's Secret, each time that the Secret is read.
 
     The Secret itself names its version, because Kubernetes answers with the last write, and a store may not.
 
-    :param given: the content of this run.
+    :param version: the version that this run must place; None without one.
+    :param given: returns the content of this run; it is called with the Secret, which may hold it already.
     :param read: reads another version; None if it is disabled, destroyed or deleted.
     """
 
     def __init__(
-        self, given: SecretContent | MissingVersion, read: Callable[[StoredVersion], SecretContent | None]
+        self,
+        version: StoredVersion | None,
+        given: Callable[[Mapping[str, Any] | None], SecretContent],
+        read: Callable[[StoredVersion], SecretContent | None],
     ) -> None:
+        self._version = version
         self._given = given
         self._read = read
         self._known: dict[StoredVersion, SecretContent | None] = {}
@@ -59,23 +55,21 @@ class ContentChoice:
         """Return the wanted content of the Secret.
 
         :param secret: as it was read; None if there is none.
-        :raises PullSecretError: this run has nothing to place, and the Secret holds nothing newer.
+        :raises PullSecretError: this run's version cannot be read, and the Secret holds nothing newer.
         """
         annotations = (secret or {"metadata": {}})["metadata"].get("annotations") or {}
         held = StoredVersion.parse(annotations.get(STORED_VERSION))
-        if held is not None and must_stay(held, self._given.version):
+        if held is not None and must_stay(held, self._version):
             if held not in self._known:
                 self._known[held] = self._read(held)
             newer = self._known[held]
             if newer is not None:
                 return newer
-        if isinstance(self._given, MissingVersion):
-            raise self._given.problem
-        return self._given
+        return self._given(secret)
 
     def warning(self, chosen: SecretContent) -> str | None:
         """Return a warning about the choice."""
-        given = self._given.version
+        given = self._version
         if given is None or chosen.version is None or given == chosen.version:
             return None
         return (

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...dockerconfig import digest
 from ...model.cluster import specs_of
 from ...model.errors import ConfigurationError, NotFound, ValueDisabled, WrongOption
 from ...model.limits import Limits
@@ -29,11 +30,12 @@ from ...model.naming import (
 )
 from ...model.shown import shown
 from ...model.stored_version import StoredVersion
-from ...places.kubernetes_secret.content import ContentChoice, MissingVersion, SecretContent
-from ...places.kubernetes_secret.target import KubernetesTarget
+from ...places.kubernetes_secret.content import ContentChoice, SecretContent
+from ...places.kubernetes_secret.target import KubernetesTarget, docker_config_value
 from ...places.kubernetes_secret.writer import KubernetesWriter
 from ...places.reader import Document, check_references
 from ...places.sources import is_address, store_read_by, stores
+from ...places.writing import parse_any
 from ..options import document_options, with_defaults
 from ..run import Run, StoreConnections, Work
 from ..targets import Wanted, described
@@ -105,20 +107,44 @@ def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, curren
         except (NotFound, ValueDisabled):
             return None
 
-    try:
-        document = shared.documents.read(current.options, current.deadline, current.seen)
-        choice = ContentChoice(content(current.note(document)), newer)
-    except (NotFound, ValueDisabled) as error:
-        # The run that added a newer version may have disabled this one.
-        version = _version_of(source)
-        if version is None:
-            raise
-        choice = ContentChoice(MissingVersion(version, error), newer)
+    def wanted(secret: Mapping[str, Any] | None) -> SecretContent:
+        if version in read:
+            return content(read[version])
+        document = _document_in(secret, current, shared.digest_key)
+        if document is None:
+            document = shared.documents.read(current.options, current.deadline, current.seen)
+        return content(current.note(document))
+
+    version = _version_of(source)
+    if version is None:
+        version = wanted(None).version
+    # Else it is read only if it is needed. The run that added a newer version may have disabled this one.
+    choice = ContentChoice(version, wanted, newer)
     chosen = writer.put(target, choice, outcome, current.deadline, current.seen)
     outcome.provenance = read[chosen.version].provenance
     warning = choice.warning(chosen)
     if warning is not None:
         outcome.warnings.append(warning)
+
+
+def _document_in(secret: Mapping[str, Any] | None, current: Work, digest_key: bytes) -> Document | None:
+    """Return what the Secret holds if it has the digest of the source, which then need not be read.
+
+    A digest that was made with another key differs.
+    """
+    options = current.options
+    if not secret or not options.get("source_digest") or any(map(options.get, ("drop", "policy", "strict"))):
+        return None
+    kind, data = store_read_by(options["source"]), docker_config_value(secret)
+    config = parse_any(data)
+    # If the bytes differ, only the source says what was repaired.
+    if config is None or kind is None or data is None or data != config.canonical():
+        return None
+    if digest(config, digest_key) != options["source_digest"]:
+        return None
+    current.seen.append(data)
+    registries = dict.fromkeys(config.registries, kind.NAME)
+    return Document(config, registries, (), list(map(str, config.warnings)), _version_of(options["source"]))
 
 
 def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def to_store(cluster: Cluster) -> dict[str, Any]:
 
 
 def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[str, Any]:
-    """Return the options of ``k8s_pull_secret``, which reads the stored version.
+    """Return the options of ``k8s_pull_secret``, which reads the stored version if its digest differs.
 
     :param stored: the cluster's result of the first step. After check mode the version may not exist and has
         no number; the original source is then used.
@@ -61,7 +61,8 @@ def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[s
     if not stored.get("version"):
         # The new version has no number yet, and the number of the restored one must not decide which is newer.
         return {**target, "layers": [{"name": f"version {version}", "source": source}]}
-    return {**target, "source": source}
+    known = {"source_digest": stored["digest"]} if stored.get("digest") else {}
+    return {**target, "source": source, **known}
 
 
 def to_inspect(cluster: Cluster) -> dict[str, Any]:

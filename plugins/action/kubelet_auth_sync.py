@@ -49,7 +49,9 @@ class ActionModule(BatchAction):
         """Run the module on the node."""
 
         def work() -> dict[str, Any]:
-            params = validated_by_spec(self.spec(), arguments)
+            # It expands variables in paths.
+            with self._in_task_environment():
+                params = validated_by_spec(self.spec(), arguments)
             given = with_digest_key(
                 {name: value for name, value in arguments.items() if name not in _HERE_ONLY}
             )
@@ -80,10 +82,10 @@ class ActionModule(BatchAction):
         Ansible gives it to a module's process only. Processes that Ansible starts must not inherit it: the PATH of
         a node is not that of the controller's ssh.
         """
-        given = self.task_environment()
-        before = {name: os.environ.get(name) for name in given}
+        variables = self.task_environment()
+        before = {name: os.environ.get(name) for name in variables}
         try:
-            os.environ.update(given)
+            os.environ.update(variables)
             yield
         finally:
             # Threads of a client may read the other variables meanwhile.

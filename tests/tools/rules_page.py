@@ -33,10 +33,11 @@ A pull secret must be right for both.
   containers/image would reject the whole file, it cannot be kept as it is, or the job contract refuses it.
 - An entry that both readers accept, but with which a pull probably fails, is a *warning*: it is stored, placed
   and merged as it is. In a merge, an entry without user name or password loses against another layer's entry for
-  the same registry, and a key that matches no image is compared as written. With ``strict: true`` these rules are
-  errors, for the documents that a task names in ``source`` or ``layers``. An ``optional`` layer that breaks one is
-  then left out whole, with a warning.
-- One that breaks another *warning* is repaired, or the result has a warning.
+  the same registry, and a key that breaks a rule for keys is compared as written. With ``strict: true`` these rules
+  are errors, for the documents that a task names in ``source`` or ``layers``. An ``optional`` layer that breaks one
+  is then left out whole, with a warning.
+- One that breaks another *warning* is repaired, or the result has a warning. ``field-not-a-string`` is only a
+  warning for a field that neither reader uses.
 
 ``drop`` works before the rules: an entry that is dropped need not pass them.
 

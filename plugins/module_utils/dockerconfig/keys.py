@@ -13,6 +13,7 @@ from . import go_url
 __all__ = [
     "HUB",
     "HUB_ALIAS",
+    "drop_identities",
     "hub_replacement",
     "is_malformed",
     "key_rules",
@@ -80,6 +81,14 @@ def registry_identity(key: str) -> str:
     registry = normalise_registry(key)
     host, slash, path = registry.partition("/")
     return HUB + slash + path if host in _HUB_HOSTS else registry
+
+
+def drop_identities(key: str) -> set[str]:
+    """Return the identities under which ``drop`` leaves out a key.
+
+    Kubelet cuts off what stands before an ``@``, so it tries ``user@quay.io`` for ``quay.io``, too.
+    """
+    return {registry_identity(key), registry_identity(normalise_registry(key) if "@" in key else key)}
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from . import entries
 from .display import display
 from .findings import Finding, finding
-from .keys import hub_replacement, key_rules, normalise_registry, registry_identity
+from .keys import drop_identities, hub_replacement, key_rules, normalise_registry, registry_identity
 from .parse import Tree, inspect, object_of, pairs_of, parse, size_of
 from .rules import ERROR
 
@@ -97,8 +97,8 @@ def _without(root: Any, drop: Collection[str]) -> tuple[Any, frozenset[str]]:
     if not drop or not isinstance(root, dict) or not isinstance(root.get("auths"), dict):
         return root, frozenset()
     unwanted = {registry_identity(key) for key in drop}
-    dropped = unwanted.intersection(map(registry_identity, root["auths"]))
-    kept = [pair for pair in pairs_of(root["auths"]) if registry_identity(pair[0]) not in dropped]
+    dropped = unwanted.intersection(set[str]().union(*map(drop_identities, root["auths"])))
+    kept = [pair for pair in pairs_of(root["auths"]) if dropped.isdisjoint(drop_identities(pair[0]))]
     pairs = [(name, object_of(kept) if name == "auths" else value) for name, value in pairs_of(root)]
     return object_of(pairs), frozenset(dropped)
 

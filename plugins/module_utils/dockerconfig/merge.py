@@ -16,7 +16,7 @@ from .display import display
 from .document import DockerConfig
 from .entries import lacks_user_or_password
 from .findings import DockerConfigError, Finding, forgetful, refuse
-from .keys import is_malformed, normalise_registry, registry_identity
+from .keys import drop_identities, is_malformed, normalise_registry, registry_identity
 from .lint import examine
 from .rules import WARNING
 
@@ -79,7 +79,7 @@ def merge(
     provenance: dict[str, str] = {}
     conflicts: list[dict[str, Any]] = []
     for position, (registry, holders) in enumerate(sorted(_by_registry(ranked).items())):
-        if registry in dropped:
+        if not dropped.isdisjoint(drop_identities(registry)):
             continue
         winner = _winner(holders, winners.get(registry))
         for key, entry in holders[winner].items():

@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .encoded import holds_secret
 
 __all__ = [
     "HIDDEN",
     "MISPLACED",
+    "first_few",
     "has_login",
     "is_name",
     "quoted",
@@ -42,6 +44,12 @@ def is_name(text: str) -> bool:
     return (
         bool(_NAME.match(text)) and not _TOKEN.match(text) and not has_login(text) and not holds_secret(text)
     )
+
+
+def first_few(names: Sequence[str], limit: int = 5) -> str:
+    """Return printable names for a message, at most ``limit`` of them."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{', '.join(names[:limit]) or 'none'}{more}"
 
 
 def has_login(text: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 from ..dockerconfig.entries import FIELDS
 from ..model.encoded import decodings
 from ..model.errors import InvalidDocument, NotFound
-from ..model.shown import is_name, shown
+from ..model.shown import first_few, is_name, shown
 from ..runtime.yaml_text import NotYAML, load_yaml
 from .recognise import has_auths
 
@@ -60,11 +60,11 @@ def docker_config_of(data: bytes, where: str, seen: list[bytes], prefix: str | N
     """
     document, is_yaml, problem = _parsed(data)
     if _is_secret(document):
-        prefix, where = None, f"{where}: the secret's manifest"
+        has_field, prefix, where = prefix is not None, None, f"{where}: the secret's manifest"
         # Not the whole manifest: messages need the names around the docker config.
         for member in _MEMBERS:
             seen.extend(value_bytes(value) for value in _mapping(document.get(member)).values())
-        data = _of_manifest(readable_secret(document), where)
+        data = _of_manifest(readable_secret(document), where, has_field=has_field)
         document, is_yaml, problem = _parsed(data)
     seen.append(data)
     problem = problem or _problem(document, is_yaml, prefix)
@@ -94,7 +94,11 @@ def json_error(data: bytes, rule: str | None) -> str:
 
 def value_bytes(value: Any) -> bytes:
     """Return a value of a document as bytes; what ``readable_secret`` decoded has its own bytes again."""
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, default=str)
+    except TypeError:
+        # YAML has other keys than strings.
+        text = str(value)
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -162,9 +166,6 @@ def _problem(document: Any, is_yaml: bool, prefix: str | None) -> tuple[str, str
         return None
     if has_auths(document) or _is_legacy(document):
         return ("it is YAML", "convert it to JSON, for example with yq -o json") if is_yaml else None
-    if any(_CREDENTIALS.intersection(_mapping(entry)) for entry in document.values()):
-        # Without this, a layer would count as empty.
-        return "it has registries, but no auths around them [auths-missing]", "write them under auths"
     for path, value, is_base64 in _inside(document):
         name = f"{prefix}{path}"
         if prefix is None or not is_name(name) or value_at(document, path) is not value:
@@ -173,6 +174,9 @@ def _problem(document: Any, is_yaml: bool, prefix: str | None) -> tuple[str, str
             return f"its field {name} holds a docker config in base64", "decode it, and write it alone"
         remedy = f"set `field` to {name}" if prefix else f"add `field: {name}` to the source"
         return f"the docker config is in its field {name}", remedy
+    if any(_CREDENTIALS.intersection(_mapping(entry)) for entry in document.values()):
+        # Without this, a layer would count as empty.
+        return "it has registries, but no auths around them [auths-missing]", "write them under auths"
     if isinstance(document.get("kind"), str) and document.get("apiVersion"):
         return "it is a Kubernetes object or a list of them, and no secret", _ALONE
     return None
@@ -187,7 +191,7 @@ def _inside(parent: Any, path: str = "") -> Iterator[tuple[str, Any, bool]]:
         yield from _inside(value, f"{path}{name}.")
 
 
-def _of_manifest(secret: Mapping[str, Any], where: str) -> bytes:
+def _of_manifest(secret: Mapping[str, Any], where: str, *, has_field: bool) -> bytes:
     for member in _MEMBERS:
         values = _mapping(secret.get(member))
         for key in filter(values.__contains__, _SECRET_KEYS):
@@ -198,10 +202,12 @@ def _of_manifest(secret: Mapping[str, Any], where: str) -> bytes:
                 f"{where}: {member}.{key} is not {'base64' if member == 'data' else 'a string'}",
                 "write the docker config as a string to stringData, or its base64 to data",
             )
-    keys = sorted(shown(str(key)) for member in _MEMBERS for key in _mapping(secret.get(member)))
+    keys = sorted({shown(str(key)) for member in _MEMBERS for key in _mapping(secret.get(member))})
     raise NotFound(
-        f"{where} has no key {_SECRET_KEYS[0]}; its keys: {', '.join(keys) or 'none'}",
-        "name another key with `field`, for example `field: data.config.json`",
+        f"{where} has no key {_SECRET_KEYS[0]}; its keys: {first_few(keys)}",
+        "name another key with `field`, for example `field: data.config.json`"
+        if has_field
+        else "add the key",
     )
 
 

@@ -91,12 +91,12 @@ class DocumentReader:
             except NotFound as error:
                 if not layer.get("optional"):
                     raise
-                skipped.append(f"layer {layer['name']} left out: {error.message}")
+                skipped.append(f"layer {layer['name']} left out: {error}")
             except InvalidDocument as error:
                 # An invalid optional layer must not stop the others' rotation.
                 if not layer.get("optional"):
                     raise
-                skipped.append(f"layer {layer['name']} left out: {error.message}")
+                skipped.append(f"layer {layer['name']} left out: {error}")
             else:
                 # Nothing was added, or nothing yet. This is no mistake, but the outcome reports it.
                 if not reading.config.registries:

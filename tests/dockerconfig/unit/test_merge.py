@@ -232,6 +232,13 @@ def test_a_key_that_matches_no_image_does_not_displace_the_registry_it_resembles
     }
 
 
+def test_dropping_a_registry_drops_what_kubelet_takes_for_it() -> None:
+    layers = [layer("original", "a.io"), layer("additional", "x@quay.io", "quay.io:tag")]
+    assert passwords(merge(layers, drop=["quay.io"])) == {"a.io": "original", "quay.io:tag": "additional"}
+    document = {"auths": {"x@quay.io": 5, "a.io": {"auth": encoded("user:x")}}}
+    assert load(document, drop=["quay.io"]).registries == ("a.io",)
+
+
 def test_a_malformed_key_is_not_copied_to_docker_io() -> None:
     merged = merge([layer("original", "docker.io"), layer("additional", "x@registry-1.docker.io")])
     assert passwords(merged) == {"docker.io": "original", "x@registry-1.docker.io": "additional"}

@@ -24,6 +24,7 @@ WRONG = {
     "no colon": json.dumps({"auths": {"quay.io": {"auth": encoded("example-password")}}}),
     "token only": '{"auths":{"quay.io":{"identitytoken":"example-password"}}}',
     "auths is a list": '{"auths":["example-password"]}',
+    "a date as a key": "kind: Secret\napiVersion: v1\nstringData:\n  a: {2024-01-01: example-password}\n",
 }
 
 
@@ -141,13 +142,17 @@ def test_a_secret_without_the_key_is_reported(world: World) -> None:
     world.hosted.create(world.namespace, "secrets", {"metadata": {"name": ADDITIONAL}, "data": keys})
     assert world.run()["additional"] == "invalid"
     named = "it has b, c, config.json, d, e and 1 more"
-    assert annotation(world) == f"the secret has no key .dockerconfigjson ({named})"
+    remedy = "correct the key, or add it to the secret"
+    assert annotation(world) == f"the secret has no key .dockerconfigjson ({named}); {remedy}"
 
 
 OTHER_FORMS: dict[str, tuple[bytes, str]] = {
-    "YAML": (b"auths:\n  quay.io: {}\n", "it is YAML"),
-    "UTF-16": ('{"auths":{}}'.encode("utf-16"), "it is UTF-16"),
-    "wrapper": (b'{"pullSecret":"{\\"auths\\":{}}"}', "a docker config is inside of it"),
+    "YAML": (b"auths:\n  quay.io: {}\n", "it is YAML; convert it to JSON, for example with yq -o json"),
+    "UTF-16": ('{"auths":{}}'.encode("utf-16"), "it is UTF-16; save it as UTF-8"),
+    "wrapper": (
+        b'{"pullSecret":"{\\"auths\\":{}}"}',
+        "a docker config is inside of it; write the docker config alone",
+    ),
     "line": (b'{"auths":\n  {"a": {} "b": {}}}', "(expecting ',' delimiter at line 2 column 12)"),
 }
 

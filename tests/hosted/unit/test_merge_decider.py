@@ -33,11 +33,11 @@ WRAPPED = json.dumps({"pullSecret": json.dumps(docker_config(quay_io="tenant"))}
     [
         ({KEY: "{}"}, f"key {KEY} is not base64"),
         ({".dockercfg": "{}"}, "key .dockercfg is not base64"),
-        ({"a": "e30="}, f"the secret has no key {KEY} (it has a)"),
-        ({KEY: encoded(WRAPPED)}, "a docker config is inside of it"),
+        ({"a": "e30="}, f"the secret has no key {KEY} (it has a); correct the key, or add it to the secret"),
+        ({KEY: encoded(WRAPPED)}, "a docker config is inside of it; write the docker config alone"),
         (
             {KEY: encoded('{"apiVersion":"v1","kind":"Secret"}')},
-            f"the secret's manifest has no key {KEY}; its keys: none",
+            f"the secret's manifest has no key {KEY}; its keys: none; add the key",
         ),
     ],
 )

@@ -181,6 +181,21 @@ def test_what_is_dropped_is_dropped_of_the_version_that_stays(
     assert held(api.secret(namespace, NAME)) == TWO
 
 
+def test_of_the_version_that_stays_the_warnings_are_reported(
+    api: Api, namespace: str, run: Run, secret_manager: SecretManagerLab
+) -> None:
+    """``strict`` is about the version that the task names."""
+    doubtful = {"auths": {"quay.io": {"auth": encoded("user:")}}}
+    _seed(secret_manager, ONE, doubtful)
+    run(**_from(secret_manager, namespace, "2"))
+    (target,) = run(**_from(secret_manager, namespace, "1", strict=True))["targets"]
+    assert not target.get("failed"), target
+    assert target["version"] == "2"
+    assert [warning for warning in target["warnings"] if "[empty-password]" in warning]
+    (target,) = run(**_from(secret_manager, namespace, "2", strict=True))["targets"]
+    assert (target["failed"], target["kind"]) == (True, "invalid_document")
+
+
 @pytest.mark.parametrize("text", ["never", f"{PATH}/versions/latest", f"{PATH}/versions/999"])
 def test_an_annotation_that_is_wrong_is_corrected(
     api: Api, namespace: str, run: Run, manager: SecretManagerLab, text: str

@@ -33,8 +33,9 @@ def test_a_node_task_reads_with_the_environment_of_its_task(
     secret = {"metadata": {"name": "src"}, "type": TYPE, "data": {KEY: encoded(_document("cluster"))}}
     path = "/api/v1/namespaces/default/secrets"
     assert ask(kubernetes.url, "POST", path, secret, token=kubernetes.admin_token)[0] == 201
-    for name in "task", "block", "play", "cluster":
+    for name in "task", "block", "play", "cluster", "path":
         (tmp_path / name).mkdir()
+    (tmp_path / "path" / "source.json").write_text(_document("path"))
 
     def node(name: str, source: dict[str, Any], **keywords: Any) -> dict[str, Any]:
         path = str(tmp_path / name / "config.json")
@@ -60,13 +61,16 @@ def test_a_node_task_reads_with_the_environment_of_its_task(
                 **variables("block"),
             },
             node("play", from_variable),
+            node(
+                "path", {"file": "$DIRECTORY/source.json"}, environment={"DIRECTORY": str(tmp_path / "path")}
+            ),
             node("cluster", {"kubernetes": {"namespace": "default", "name": "src"}}),
             {_JOB: {}, "environment": {"CLUSTER_ID": "cls-1"}, "ignore_errors": True},
         ],
     }
     done = ansible.playbook([play], env={"DOCKER_CONFIG_JSON": _document("own")})
     assert done.code == 0, done.output
-    for name in "task", "block", "play", "cluster":
+    for name in "task", "block", "play", "cluster", "path":
         assert json.loads((tmp_path / name / "config.json").read_text()) == json.loads(_document(name))
     (job,) = done.of("pull_secret_job")
     assert "CLUSTER_NAME" in job["msg"]

@@ -75,6 +75,10 @@ NAMED: dict[str, tuple[Any, str]] = {
     "wrapper": ({"pullSecret": TEXT}, "docker config is in its field pullSecret; add `field: pullSecret` to"),
     "object": ({"a": {"b": CONFIG}}, "the docker config is in its field a.b; add `field: a.b` to the source"),
     "base64": ({"a.b": encoded(TEXT)}, "its field a.b holds a docker config in base64; decode it"),
+    "beside a credential": (
+        {"pullSecret": CONFIG, "bmc": {"username": "canary", "password": "canary"}},
+        "docker config is in its field pullSecret; add",
+    ),
     "name not shown": ({AUTH: TEXT}, "a docker config is inside of it; write the docker config alone"),
     "no field": ({"a": {"b": CONFIG}, "a.b": 7}, "a docker config is inside of it; write"),
     "behind a dot": (
@@ -94,6 +98,7 @@ NAMED: dict[str, tuple[Any, str]] = {
         "it has registries, but no auths around them [auths-missing]; write them under auths",
     ),
     "another key": (manifest(data={"a.json": ""}), f"{OF} has no key {KEY}; its keys: a.json; name"),
+    "many keys": (manifest(data=dict.fromkeys("abcdefg", "")), "its keys: a, b, c, d, e and 2 more; name"),
     "unescaped": (
         UNESCAPED,
         "(invalid control character at line 1 column 35: in a string, write a line feed",

@@ -36,18 +36,18 @@ class ContentChoice:
     The Secret itself names its version, because Kubernetes answers with the last write, and a store may not.
 
     :param version: the version that this run must place; None without one.
-    :param given: returns the content of this run; it is called with the Secret, which may hold it already.
+    :param read_wanted: returns the content of this run; it is called with the Secret, which may hold it already.
     :param read: reads another version; None if it is disabled, destroyed or deleted.
     """
 
     def __init__(
         self,
         version: StoredVersion | None,
-        given: Callable[[Mapping[str, Any] | None], SecretContent],
+        read_wanted: Callable[[Mapping[str, Any] | None], SecretContent],
         read: Callable[[StoredVersion], SecretContent | None],
     ) -> None:
         self._version = version
-        self._given = given
+        self._read_wanted = read_wanted
         self._read = read
         self._known: dict[StoredVersion, SecretContent | None] = {}
 
@@ -65,15 +65,15 @@ class ContentChoice:
             newer = self._known[held]
             if newer is not None:
                 return newer
-        return self._given(secret)
+        return self._read_wanted(secret)
 
     def warning(self, chosen: SecretContent) -> str | None:
         """Return a warning about the choice."""
-        given = self._version
-        if given is None or chosen.version is None or given == chosen.version:
+        wanted = self._version
+        if wanted is None or chosen.version is None or wanted == chosen.version:
             return None
         return (
             f"the Kubernetes Secret keeps version {chosen.version.number} of {chosen.version.secret}, which is "
-            f"newer than version {given.number} of this run; disable version {chosen.version.number} if it is not "
+            f"newer than version {wanted.number} of this run; disable version {chosen.version.number} if it is not "
             "wanted"
         )

@@ -24,7 +24,7 @@ from ...model.naming import (
     kubernetes_labels,
 )
 from ...model.outcome import Outcome
-from ...model.shown import HIDDEN
+from ...model.shown import HIDDEN, first_few
 from ...model.stored_version import StoredVersion
 from ..document_forms import with_auths
 from .content import SecretContent
@@ -56,7 +56,6 @@ _LEGACY_KEY = ".dockercfg"
 _PULL_SECRET_KEYS = (KEY, _LEGACY_KEY)
 APPLIED_REMOVED = "annotation last-applied-configuration removed"
 """The action; the annotation's value is a copy of an older pull secret."""
-_FEW_KEYS = 5
 
 
 @dataclass(frozen=True)
@@ -124,8 +123,7 @@ def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
 def missing_key(secret: Mapping[str, Any], key: str) -> str:
     """Say that the Secret has no such key, and which keys it has."""
     keys = [name for name in sorted(secret.get("data") or ()) if allows("key", name)]
-    more = f" and {len(keys) - _FEW_KEYS} more" if len(keys) > _FEW_KEYS else ""
-    return f"the secret has no key {key} (it has {', '.join(keys[:_FEW_KEYS]) or 'none'}{more})"
+    return f"the secret has no key {key} (it has {first_few(keys)})"
 
 
 def has_last_applied(secret: Mapping[str, Any]) -> bool:

@@ -104,7 +104,7 @@ class MergeDecider:
             return AdditionalSecret(docker_config_of(data, "", self._documents_read))
         except PullSecretError as error:
             # Its owner knows where it is.
-            return AdditionalSecret(problem=error.message.removeprefix(": "))
+            return AdditionalSecret(problem=str(error).removeprefix(": "))
 
 
 def report_decision(decision: MergeDecision, outcome: Outcome) -> None:

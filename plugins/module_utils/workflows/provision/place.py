@@ -101,9 +101,10 @@ def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, curren
         return SecretContent(document.config, document.version)
 
     def newer(version: StoredVersion) -> SecretContent | None:
-        options = {**current.options, "source": _pinned(source or {}, version)}
+        # The option ``strict`` is about the version that the task names.
+        options = {**current.options, "strict": False, "source": _pinned(source or {}, version)}
         try:
-            return content(shared.documents.read(options, current.deadline, current.seen))
+            return content(current.note(shared.documents.read(options, current.deadline, current.seen)))
         except (NotFound, ValueDisabled):
             return None
 
@@ -118,7 +119,8 @@ def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, curren
     version = _version_of(source)
     if version is None:
         version = wanted(None).version
-    # Else it is read only if it is needed. The run that added a newer version may have disabled this one.
+    # A numbered version is read only if the Secret holds neither it nor a newer one, which another run may have
+    # added when it disabled this one.
     choice = ContentChoice(version, wanted, newer)
     chosen = writer.put(target, choice, outcome, current.deadline, current.seen)
     outcome.provenance = read[chosen.version].provenance

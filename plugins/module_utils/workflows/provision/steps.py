@@ -61,8 +61,8 @@ def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[s
     if not stored.get("version"):
         # The new version has no number yet, and the number of the restored one must not decide which is newer.
         return {**target, "layers": [{"name": f"version {version}", "source": source}]}
-    known = {"source_digest": stored["digest"]} if stored.get("digest") else {}
-    return {**target, "source": source, **known}
+    digest = {"source_digest": stored["digest"]} if stored.get("digest") else {}
+    return {**target, "source": source, **digest}
 
 
 def to_inspect(cluster: Cluster) -> dict[str, Any]:

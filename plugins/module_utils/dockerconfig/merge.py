@@ -82,7 +82,7 @@ def merge(
         if not dropped.isdisjoint(drop_identities(registry)):
             continue
         winner = _winner(holders, winners.get(registry))
-        for key, entry in holders[winner].items():
+        for key, entry in _usable(holders[winner] if len(holders) > 1 else {}) or holders[winner].items():
             auths[key] = entry
             provenance[key] = winner
         conflict = _conflict(display(registry, position), winner, holders)
@@ -137,9 +137,13 @@ def _by_registry(ranked: Sequence[Layer]) -> dict[str, dict[str, dict[str, Any]]
 
 def _winner(holders: Mapping[str, Mapping[str, Any]], wanted: str | None) -> str:
     """Return the layer that wins. An entry that cannot work never displaces one that can."""
-    usable = [name for name in holders if not all(map(lacks_user_or_password, holders[name].values()))]
-    candidates = usable or list(holders)
+    candidates = [name for name in holders if _usable(holders[name])] or list(holders)
     return wanted if wanted in candidates else candidates[0]
+
+
+def _usable(entries: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the entries that can work: beside them, another spelling without a password would be tried, too."""
+    return [(key, entry) for key, entry in entries.items() if not lacks_user_or_password(entry)]
 
 
 def _credentials(entries: Mapping[str, Any]) -> set[Any]:

@@ -44,7 +44,13 @@ class Rule(NamedTuple):
 _ROWS: tuple[Rule, ...] = (
     # The document.
     Rule("not-json", ERROR, "the document is not JSON", _REJECTS, _REJECTS),
-    Rule("byte-order-mark", ERROR, "the document begins with a byte order mark", _REJECTS, _REJECTS),
+    Rule(
+        "byte-order-mark",
+        ERROR,
+        "the document begins with a byte order mark; save it as UTF-8 without one",
+        _REJECTS,
+        _REJECTS,
+    ),
     Rule(
         "not-utf8",
         ERROR,

@@ -19,7 +19,7 @@ from ..dockerconfig.entries import FIELDS
 from ..model.encoded import decodings
 from ..model.errors import InvalidDocument, NotFound
 from ..model.shown import first_few, is_name, shown
-from ..runtime.yaml_text import NotYAML, load_yaml
+from ..runtime.yaml_text import NotYAML, load_yaml, repeated_key
 from .recognise import has_auths
 
 __all__ = [
@@ -45,7 +45,7 @@ _LEVELS = 6
 # What json says without what it quotes, except a comma and a colon.
 _REASON = re.compile(r"[A-Za-z \\]+(?:'[,:]' [a-z]+)?")
 # Without a second document after it.
-_END_OF_DOCUMENT = re.compile(rb"\n---\s*\Z")
+_END_OF_DOCUMENT = re.compile(rb"\n---[ \t]*(?:\n\s*(?:#[^\n]*(?:\n\s*|\Z))*)?\Z")
 _ALONE = "name a docker config, or a file with the manifest of one secret"
 
 
@@ -64,6 +64,7 @@ def docker_config_of(data: bytes, where: str, seen: list[bytes], prefix: str | N
         # Not the whole manifest: messages need the names around the docker config.
         for member in _MEMBERS:
             seen.extend(value_bytes(value) for value in _mapping(document.get(member)).values())
+        _check_repeated_keys(data, where)
         data = _of_manifest(readable_secret(document), where, has_field=has_field)
         document, is_yaml, problem = _parsed(data)
     seen.append(data)
@@ -129,8 +130,9 @@ def readable_secret(document: Any) -> Any:
 
 def _parsed(data: bytes) -> tuple[Any, bool, tuple[str, str] | None]:
     """Return the document, whether it is YAML, and what it is if it cannot be parsed."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 0 in data[:2]:
-        return None, False, ("it is UTF-16", "save it as UTF-8")
+    encoding = json.detect_encoding(data)[:6].upper()
+    if encoding in ("UTF-16", "UTF-32"):
+        return None, False, (f"it is {encoding}", "save it as UTF-8")
     document, error = _json(data)
     if error is None or data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"", b"{", b"["):
         return document, False, None
@@ -189,6 +191,17 @@ def _inside(parent: Any, path: str = "") -> Iterator[tuple[str, Any, bool]]:
         if has_auths(value) or any(has_auths(_json(text)[0]) for text in texts):
             yield f"{path}{name}", value, bool(texts) and not has_auths(_json(value)[0])
         yield from _inside(value, f"{path}{name}.")
+
+
+def _check_repeated_keys(manifest: bytes, where: str) -> None:
+    """:raises InvalidDocument: the last of two values would be used silently."""
+    try:
+        twice = repeated_key(manifest)
+    except (ImportError, NotYAML):
+        return
+    if twice is not None:
+        key = shown(".".join(map(str, twice[0])))
+        raise InvalidDocument(f"{where}: {key} occurs twice (line {twice[1]})", "remove one of them")
 
 
 def _of_manifest(secret: Mapping[str, Any], where: str, *, has_field: bool) -> bytes:

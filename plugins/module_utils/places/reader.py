@@ -119,10 +119,13 @@ class DocumentReader:
             ) from None
         if not merged.config.registries:
             raise InvalidDocument("the merged docker config has no registry")
-        warnings = skipped + [text for name, reading in readings for text in reading.warnings]
-        warnings += map(str, merged.warnings)
-        warnings += _not_met(target.get("drop") or (), [reading for _name, reading in readings])
+        of_layers = [text for _name, reading in readings for text in reading.warnings]
+        warnings = skipped + [
+            f"layer {name}: {text}" for name, reading in readings for text in reading.warnings
+        ]
         # The merge repeats the layers' warnings about entries that won.
+        warnings += [text for text in map(str, merged.warnings) if text not in of_layers]
+        warnings += _not_met(target.get("drop") or (), [reading for _name, reading in readings])
         return Document(
             merged.config, merged.provenance, tuple(merged.conflicts), list(dict.fromkeys(warnings))
         )

@@ -16,10 +16,10 @@ __all__ = ["has_auths", "is_docker_config", "other_kind"]
 
 # The beginning of one whose writer was killed: other programs write in place.
 _CUT_OFF = re.compile(rb'\s*\{\s*"auths"\s*:', re.IGNORECASE)
-# A member of a file that is not JSON, as YAML writes it, and a word as its value.
+# A member of a file that is not JSON, as YAML writes it, also in one line, and a word as its value.
 _MEMBER = re.compile(
-    rb"""^(?:\{\s*)?["']?(apiVersion|kind|clusters|contexts|users)["']?[ \t]*:[ \t"']*([A-Za-z]*)""",
-    re.IGNORECASE | re.MULTILINE,
+    rb"""(?:^|[\s{,"'])(apiVersion|kind|clusters|contexts|current-context|users)["']?[ \t]*:[ \t"']*([A-Za-z]*)""",
+    re.IGNORECASE,
 )
 _KINDS = {
     "Config": "a kubeconfig",
@@ -50,7 +50,7 @@ def has_auths(document: Any) -> bool:
 def other_kind(data: bytes) -> str:
     """Return what a file of Kubernetes seems to be, such as ``a kubeconfig``; empty for any other file.
 
-    It has ``kind``, ``apiVersion``, ``clusters``, ``contexts`` or ``users``, also beside ``auths``.
+    It has ``kind``, ``apiVersion`` or a member of a kubeconfig, also beside ``auths``.
     """
     try:
         document = json.loads(data)
@@ -60,11 +60,13 @@ def other_kind(data: bytes) -> str:
             for name, value in _MEMBER.findall(data.removeprefix(codecs.BOM_UTF8))
         }
     else:
+        if isinstance(document, list) and document:
+            document = document[0]
         if not isinstance(document, dict):
             return ""
         members = {name.lower(): value if isinstance(value, str) else "" for name, value in document.items()}
     if members.get("kind") in _KINDS:
         return _KINDS[members["kind"]]
-    if not members.keys().isdisjoint(("clusters", "contexts", "users")):
+    if not members.keys().isdisjoint(("clusters", "contexts", "current-context", "users")):
         return "a kubeconfig"
     return "" if members.keys().isdisjoint(("kind", "apiversion")) else "an object of Kubernetes"

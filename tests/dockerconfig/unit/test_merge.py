@@ -203,6 +203,16 @@ def test_an_entry_that_cannot_work_displaces_none_that_can(auth: str, policy: di
     assert merged.conflicts == [{"registry": "quay.io", "winner": "original", "losers": ["additional"]}]
 
 
+def test_beside_another_layers_entry_only_spellings_that_can_work_are_taken() -> None:
+    mixed = {
+        "quay.io": {"auth": encoded("user:")},
+        **layer("additional", "https://quay.io").config.plain_auths,
+    }
+    additional = Layer("additional", load({"auths": mixed}))
+    assert passwords(merge([layer("original", "quay.io"), additional])) == {"https://quay.io": "additional"}
+    assert set(merge([layer("original", "a.io"), additional]).config.registries) == {"a.io", *mixed}
+
+
 def test_of_entries_that_cannot_work_the_strongest_layer_wins() -> None:
     first, second = (
         Layer(name, load({"auths": {"quay.io": {"auth": auth}}})) for name, auth in EMPTY.items()

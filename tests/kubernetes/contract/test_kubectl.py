@@ -296,7 +296,9 @@ def test_a_google_key_file_that_kubectl_made_a_pull_secret_of(kubectl: Run, kube
     assert (target["actions"], target["registries"]["us-docker.pkg.dev"]) == (["created"], "team")
     assert held(stored(kubectl, SECRET_NAME)) == {"auths": {**platform["auths"], **google}}
     (warning,) = target["warnings"]
-    assert re.fullmatch(r"us-docker\.pkg\.dev: .*jq -c \. key\.json.* \[control-character\]", warning)
+    assert re.fullmatch(
+        r"layer team: us-docker\.pkg\.dev: .*jq -c \. key\.json.* \[control-character\]", warning
+    )
     assert kubectl("delete", "secret", "google", SECRET_NAME)[0] == 0
 
 

@@ -110,6 +110,17 @@ def test_an_entry_that_spoils_the_file_is_taken_out_where_ours_replaces_it(place
     assert place.auths() == {}
 
 
+def test_another_programs_object_is_written_into_with_a_warning_and_given_back(place: Place) -> None:
+    daemon = {"insecure-registries": ["a.example:5000"]}
+    place.put(daemon)
+    (warning,) = place.sync().apply(WANTED).warnings
+    assert warning.startswith("the node's file had no auths; if it is another program's file, remove them")
+    assert place.auths() == WANTED.plain_auths
+    assert place.sync().apply(WANTED).warnings == []
+    place.sync().apply(None)
+    assert json.loads(place.path.read_bytes()) == daemon
+
+
 KUBELET_CONFIGURATION = b'{"kind":"KubeletConfiguration","apiVersion":"kubelet.config.k8s.io/v1beta1"}'
 
 
@@ -120,6 +131,15 @@ KUBELET_CONFIGURATION = b'{"kind":"KubeletConfiguration","apiVersion":"kubelet.c
         (b'{"auths":{"quay.io":{}},' + KUBELET_CONFIGURATION[1:], "a KubeletConfiguration"),
         (b"# node\nkind: KubeletConfiguration\n", "a KubeletConfiguration"),
         (b"\xef\xbb\xbfkind: Config\n", "a kubeconfig"),
+        (
+            KUBELET_CONFIGURATION.replace(b'"kind"', b'"clusterDNS":["10.0.0.1",],\n  "kind"'),
+            "a KubeletConfiguration",
+        ),
+        (b"{authentication: {}, kind: KubeletConfiguration}", "a KubeletConfiguration"),
+        (b"  kind: KubeletConfiguration\n", "a KubeletConfiguration"),
+        (b"[" + KUBELET_CONFIGURATION + b"]", "a KubeletConfiguration"),
+        (b'{"current-context":"a","preferences":{}}', "a kubeconfig"),
+        (b"{current-context: a, clusters: [], users: []}", "a kubeconfig"),
         (b'{"clusters":[],"users":[]}', "a kubeconfig"),
         (b'{"contexts":[]}', "a kubeconfig"),
         (b"apiVersion: v1\nusers:\n- name: a\nkind: Config\n", "a kubeconfig"),

@@ -53,3 +53,11 @@ def test_ours_does_not_displace_a_foreign_one_that_works(place: Place) -> None:
         "quay.io": theirs,
         "a.example": auth("ours"),
     }
+
+
+def test_another_spelling_of_ours_that_works_displaces_a_foreign_one(place: Place) -> None:
+    place.put({"auths": {"quay.io": auth("theirs")}})
+    ours = load({"auths": {"quay.io": {"auth": encoded("user:")}, "https://quay.io": auth("ours")}})
+    result = place.sync().apply(ours)
+    assert json.loads(place.path.read_bytes())["auths"] == {"https://quay.io": auth("ours")}
+    assert result.warnings == []

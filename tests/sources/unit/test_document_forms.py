@@ -37,7 +37,7 @@ READ = {
     "stringData": (manifest(stringData={KEY: TEXT}, data={KEY: "e30="}), TEXT),
     "any name": (manifest(data={".dockercfg": encoded(LOCAL)}), encoded(LOCAL)),
     "auths in dockercfg": (manifest(stringData={".dockercfg": TEXT}), TEXT),
-    "YAML": (f"---\nkind: Secret\napiVersion: v1\ndata: {{.dockercfg: {LEGACY}}}\n---\n", LEGACY),
+    "YAML": (f"---\nkind: Secret\napiVersion: v1\ndata: {{.dockercfg: {LEGACY}}}\n---\n# end\n", LEGACY),
 }
 
 
@@ -98,6 +98,14 @@ NAMED: dict[str, tuple[Any, str]] = {
         "it has registries, but no auths around them [auths-missing]; write them under auths",
     ),
     "another key": (manifest(data={"a.json": ""}), f"{OF} has no key {KEY}; its keys: a.json; name"),
+    "key twice": (
+        f"kind: Secret\napiVersion: v1\nstringData:\n  {KEY}: '{TEXT}'\n  {KEY}: '{TEXT}'\n",
+        "the secret's manifest: stringData..dockerconfigjson occurs twice (line 5); remove one of them",
+    ),
+    "key twice in JSON": (
+        manifest(data={KEY: encoded(TEXT)})[:-1] + f', "data": {{"{KEY}": "{encoded(TEXT)}"}}}}',
+        "the secret's manifest: data occurs twice (line 1); remove",
+    ),
     "many keys": (manifest(data=dict.fromkeys("abcdefg", "")), "its keys: a, b, c, d, e and 2 more; name"),
     "unescaped": (
         UNESCAPED,

@@ -340,3 +340,15 @@ def test_a_required_registry_may_not_get_lost() -> None:
         {"layers": [layer("original", cloud), layer("additional", CONFIG)], "drop": ["cloud.openshift.com"]}
     )
     assert "cloud.openshift.com" not in dropped.provenance
+
+
+def test_a_warning_names_the_layer_also_of_an_entry_that_lost() -> None:
+    def layer(name: str, password: str) -> dict[str, Any]:
+        auth = base64.b64encode(f"user:{password}".encode()).decode()
+        return {"name": name, "source": {"inline": {"auths": {"quay.io": {"auth": auth}}}}}
+
+    for first, second in (("example-password", ""), ("", "example-password")):
+        document = read({"layers": [layer("one", first), layer("two", second)]})
+        assert document.provenance == {"quay.io": "one" if first else "two"}
+        (warning,) = document.warnings
+        assert warning.startswith(f"layer {'two' if first else 'one'}: quay.io: the password is empty")

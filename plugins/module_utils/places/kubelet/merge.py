@@ -13,14 +13,14 @@ foreign members.
 from __future__ import annotations
 
 import json
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any, NamedTuple
 
 from ...dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge, registry_identity
 from ...dockerconfig.display import display
-from ...dockerconfig.entries import lacks_user_or_password
+from ...dockerconfig.entries import fold, lacks_user_or_password
 from ...model.errors import InvalidDocument
-from ..recognise import other_kind
+from ..recognise import is_docker_config
 from .ledger import Backup, Ledger
 from .node_file import NodeFile, broken_rule, entry_config, is_fatal, node_file_bytes, parse_file
 
@@ -35,6 +35,7 @@ MEMBERS = ""
 _LARGEST = 16 * 1024 * 1024
 # An earlier release's ledger lists their members one by one, as ``credHelpers/registry``.
 _MAPS = ("credHelpers", "HttpHeaders")
+_MEMBERS_OF_DOCKER_CONFIGS = frozenset({"credhelpers", "credsstore", "httpheaders"})
 
 
 class MergedFile(NamedTuple):
@@ -100,8 +101,8 @@ def merge_file(
         data, after = current, None if found.rule or current is None else merged
     elif is_bare and (ledger.was_absent or current is None):
         data, after = None, None
-    elif desired is None and not (has_nothing_of_ours or entries.kept) and other_kind(current or b""):
-        # An earlier release wrote into another file of Kubernetes, which has no 'auths' of its own.
+    elif desired is None and left and not (has_nothing_of_ours or entries.kept or _has_docker_member(left)):
+        # The 'auths' of another program's file are ours.
         data = json.dumps(left, sort_keys=True, separators=(",", ":")).encode("ascii")
     else:
         data = node_file_bytes({**odd_entries, **merged.plain_auths}, left)
@@ -119,6 +120,7 @@ def merge_file(
         differs=_differs(found, current, data),
         warnings=[
             *_unreadable(found, is_left=data == current),
+            *(_unlike_docker_config(found, current) if desired is not None else ()),
             *entries.warnings,
             *unusable,
             *entry_warnings,
@@ -173,12 +175,16 @@ def _without_unusable_entries(
     }
     if not unusable:
         return desired, []
+    usable = _without(desired.plain_auths, unusable)
+    replaced = set(map(registry_identity, usable))
     warnings = [
         f"{display(key, position)}: the node's own entry stays, because the user name or password of the pull "
         "secret's entry is empty"
         for key, position in unusable.items()
+        # Under another spelling, the pull secret has one that can work.
+        if registry_identity(key) not in replaced
     ]
-    return DockerConfig(_without(desired.plain_auths, unusable), desired.plain_extra), warnings
+    return DockerConfig(usable, desired.plain_extra), warnings
 
 
 def _entries(
@@ -292,6 +298,24 @@ def _unreadable(found: NodeFile, *, is_left: bool) -> list[str]:
         "it was not changed" if is_left else "it was replaced; a rollback of this write restores it unchanged"
     )
     return [f"the node's file was not a docker config [{found.rule}]; {fate}"]
+
+
+def _unlike_docker_config(found: NodeFile, current: bytes | None) -> list[str]:
+    """Return a warning if nothing in the file is a docker config's, as in Docker's daemon.json."""
+    if (
+        found.rule
+        or not found.members
+        or _has_docker_member(found.members)
+        or is_docker_config(current or b"")
+    ):
+        return []
+    return [
+        "the node's file had no auths; if it is another program's file, remove them with state absent, and set path"
+    ]
+
+
+def _has_docker_member(members: Mapping[str, Any]) -> bool:
+    return any(fold(name) in _MEMBERS_OF_DOCKER_CONFIGS for name in members)
 
 
 def _without(values: dict[str, Any], names: Container[str]) -> dict[str, Any]:

@@ -208,6 +208,22 @@ def test_credentials_that_cannot_be_used_fail_every_target_once(
 
 
 @pytest.mark.parametrize(
+    "content", ["{", '{"auths": {}}', None], ids=["no JSON", "no credentials", "a directory"]
+)
+def test_the_file_that_the_variable_names_is_named(
+    module: Module, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None
+) -> None:
+    path = tmp_path / "credentials.json"
+    path.mkdir() if content is None else path.write_text(content)
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    module.defaults["gcp"] = {"transport": module.transport, "endpoint": "https://localhost:1"}
+    result = module.one(source={"inline": '{"auths": {"quay.io": {"auth": "YTpi"}}}'})
+    assert str(path) in result["msg"]
+    assert "GOOGLE_APPLICATION_CREDENTIALS names" in result["msg"]
+    assert "; " in result["msg"]
+
+
+@pytest.mark.parametrize(
     ("options", "emulator", "endpoint", "plaintext"),
     [
         ({}, "", None, False),

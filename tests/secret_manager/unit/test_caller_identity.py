@@ -122,6 +122,7 @@ def test_a_file_that_the_environment_names_is_not_called_an_option(
 ) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
     with pytest.raises(
-        ConfigurationError, match=r"^the file of GOOGLE_APPLICATION_CREDENTIALS cannot be used \(Is"
+        ConfigurationError,
+        match=r"^the file that GOOGLE_APPLICATION_CREDENTIALS names, .*, cannot be used \(Is",
     ):
         credentials_for(GoogleConnection())

@@ -22,6 +22,7 @@ from .errors import NoToken
 
 __all__ = ["CallerIdentity", "GoogleConnection", "Tokens", "credentials_for", "google_connection"]
 
+_VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 # Its e-mail address, or its number.
 _ACCOUNT = re.compile(r"(?=.{1,254}\Z)(?:[0-9]+|[A-Za-z0-9][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.:-]*)\Z")
@@ -102,8 +103,7 @@ def credentials_for(connection: GoogleConnection) -> Any:
         kind, missing = type(error).__name__, _missing_file(connection)
         if missing is not None and not connection.credentials_file:
             raise PermissionDenied(
-                "no Google Cloud credentials: GOOGLE_APPLICATION_CREDENTIALS names a file that does not exist: "
-                f"{missing}",
+                f"no Google Cloud credentials: {_VARIABLE} names a file that does not exist: {missing}",
                 "correct the path, or unset the variable to use Workload Identity or gcloud's login",
             ) from None
         if connection.credentials_file:
@@ -111,6 +111,11 @@ def credentials_for(connection: GoogleConnection) -> Any:
             raise PermissionDenied(
                 f"gcp.credentials_file cannot be used ({reason})",
                 "check that the file exists and contains Google Cloud credentials",
+            ) from None
+        if os.environ.get(_VARIABLE):
+            raise PermissionDenied(
+                f"no Google Cloud credentials ({kind}): {_VARIABLE} names {shown_path(os.environ[_VARIABLE])}",
+                "name a key file or a configuration of Workload Identity Federation, or unset the variable",
             ) from None
         raise PermissionDenied(
             f"no Google Cloud credentials ({kind})",
@@ -120,9 +125,12 @@ def credentials_for(connection: GoogleConnection) -> Any:
         file = "the application default credentials"
         if connection.credentials_file:
             file = "gcp.credentials_file"
-        elif os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"):
-            file = "the file of GOOGLE_APPLICATION_CREDENTIALS"
-        raise ConfigurationError(f"{file} cannot be used ({type(error).__name__})") from None
+        elif os.environ.get(_VARIABLE):
+            file = f"the file that {_VARIABLE} names, {shown_path(os.environ[_VARIABLE])},"
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+        raise ConfigurationError(
+            f"{file} cannot be used ({reason})", "name a readable file with Google Cloud credentials"
+        ) from None
     if connection.impersonate:
         from google.auth import impersonated_credentials
 
@@ -139,7 +147,7 @@ def credentials_for(connection: GoogleConnection) -> Any:
 
 def _missing_file(connection: GoogleConnection) -> str | None:
     """Return the path of the credentials, for a message, if the file does not exist."""
-    path = connection.credentials_file or os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
+    path = connection.credentials_file or os.environ.get(_VARIABLE)
     return shown_path(path) if path and not os.path.exists(path) else None
 
 

@@ -169,7 +169,9 @@ def test_five_ways_to_end(ends: Ends, tmp_path: Path) -> None:
     assert killed["program_seconds"] == []
 
     evicted = ends.run("evicted", ends.evict)
-    assert (evicted["result"], evicted["versions_created"]) == ("success", 1)
+    assert evicted["result"] == "success"
+    # None if the call of the evicted pod took effect after all.
+    assert evicted["versions_created"] <= 1
 
     after = series(ends.metrics)
     names = ", ".join(f'{key}="{value}"' for key, value in monitoring.NAMES.items())

@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.given_clusters import (
     Read,
     nothing_to_do,
+    wrong_choice,
     wrong_clusters,
     wrong_directory,
 )
@@ -59,6 +60,7 @@ class ActionModule(QuietAction):
             "of_play": {**names, "default": []},
             "clusters": {"type": "str"},
             "clusters_dir": {"type": "str"},
+            "of_cluster": {**names, "default": []},
             "empty_with": {"type": "str"},
         }
 
@@ -71,6 +73,9 @@ class ActionModule(QuietAction):
             _check_names(given)
             read = functools.cache(lambda name: value_of(name, task_vars, self._templar))
             problems = list(dict.fromkeys(self._problems(given, task_vars, read)))
+            if given["of_cluster"] and not problems:
+                lists = [name for name in (given["clusters"], given["clusters_dir"]) if name]
+                problems = list(wrong_choice(given["of_cluster"], lists, read))
         except ConfigurationError as error:
             problems = [str(error)]
         if problems:
@@ -139,7 +144,7 @@ class ActionModule(QuietAction):
 
 def _check_names(given: Mapping[str, Any]) -> None:
     """:raises ConfigurationError: the play's own list of variables was replaced, perhaps by a secret."""
-    for option in ("playbook", "of_play"):
+    for option in ("playbook", "of_play", "of_cluster"):
         if not all(name.isidentifier() for name in given[option] or ()):
             raise ConfigurationError(f"{option} must be a list of names of variables")
 

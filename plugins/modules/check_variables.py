@@ -26,6 +26,8 @@ description:
   - For null and an empty string, the role's default is used.
   - Refuses a list of clusters that is not a list, and a directory of clusters that does not exist. For an
     empty list it warns that nothing is done.
+  - Refuses a list of clusters beside a directory, variables of one cluster beside either, and a run without
+    any of them.
   - Refuses a date or an infinite number, with its path, and a vaulted value that cannot be decrypted.
   - An error names variables and rules, and never quotes a value.
 extends_documentation_fragment:
@@ -67,6 +69,13 @@ options:
   clusters_dir:
     description: Name of the variable with the path of the clusters' files.
     type: str
+  of_cluster:
+    description:
+      - Variables of O(playbook) that describe one cluster. They are refused beside a list or a directory of
+        clusters, on which they would have no effect.
+    type: list
+    elements: str
+    default: []
   empty_with:
     description:
       - Name of a variable that gives the run something to do without clusters. If it is true, an empty list

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -18,11 +18,13 @@ from .clusters import is_given
 from .problems import ClusterError, check_list
 from .templates import used
 
-__all__ = ["Read", "nothing_to_do", "wrong_clusters", "wrong_directory"]
+__all__ = ["Read", "nothing_to_do", "wrong_choice", "wrong_clusters", "wrong_directory"]
 
 Read = Callable[[str], Any]
 """A variable's name to its evaluated value; raises VariableError."""
 
+# What a cluster of a list cannot be without.
+_NEEDED = {"cluster_id": "ID", "gcp_project_id": "PROJECT", "management_namespace": "NAMESPACE"}
 # The list of the collection's playbooks.
 _CLUSTERS = "clusters"
 
@@ -53,6 +55,30 @@ def wrong_directory(name: str, read: Read) -> Iterator[str]:
         yield str(error)
     except AnsibleError as error:
         yield f"{name}: {error.message}"
+
+
+def wrong_choice(of_cluster: Collection[str], lists: Collection[str], read: Read) -> Iterator[str]:
+    """Return why the variables do not say which clusters are meant: those of one cluster, or one of the lists.
+
+    :param of_cluster: the variables that describe one cluster.
+    :param lists: the variable with the list of clusters, and the one with their directory, if there is one.
+    :raises VariableError: a variable cannot be evaluated.
+    """
+    given = [name for name in lists if is_given(read(name))]
+    of_one = [name for name in of_cluster if is_given(read(name))]
+    if len(given) > 1:
+        yield f"{' and '.join(given)} are both given; give only one of them"
+    elif given and of_one:
+        yield (
+            f"{', '.join(of_one)}: a variable of one cluster has no effect on a list of clusters; set it in each "
+            f"cluster, or unset it with an empty string, such as -e {of_one[0]}="
+        )
+    elif not given and "cluster_id" not in of_one and _NEEDED.keys() <= set(of_cluster):
+        described = " ".join(f"-e {name}={value}" for name, value in _NEEDED.items())
+        yield (
+            f"no cluster is given; describe one with {described}, give a list of clusters with -e @clusters.yml, "
+            "or a directory of their files with -e clusters_dir=DIRECTORY"
+        )
 
 
 def nothing_to_do(

@@ -140,7 +140,7 @@ cost: venv ## run the fast tests and print what each folder of them costs
 	@$(MODULE) tests.tools.cost -n $(FAST_WORKERS) -q -m "$(FAST)" $(PYTEST_ARGS) tests
 
 .PHONY: test-real real beside-real real-alone cores go nodes-build
-test-real: venv ## each real part and each workflow once, end to end, and both ends of the ansible-core range
+test-real: venv go ## each real part and each workflow once, end to end, and both ends of the ansible-core range
 	@$(MAKE) -k -j2 NICE="nice -n 19" real beside-real
 
 # One after the other, so that the real parts have one neighbour; a sub-make, since -j2 is for those two.
@@ -159,8 +159,8 @@ real: venv go nodes-build ## the tests of real parts (needs root for some; Go is
 
 # It mostly waits, and shares nothing with the other real parts.
 real-alone: override NICE :=
-real-alone: venv ## those that need neither control plane nor nodes: brokers, rulebooks, Prometheus (needs root and Java)
-	$(TESTS) "real parts, alone" -n $(REAL_WORKERS) -m "$(REAL_ALONE)" $(PYTEST_ARGS) tests
+real-alone: venv go ## those that need neither control plane nor nodes: brokers, Prometheus, other readers (needs root, Java, Go)
+	@export $(WITH_GO); $(MODULE) tests.tools.part --tests "real parts, alone" -n $(REAL_WORKERS) -m "$(REAL_ALONE)" $(PYTEST_ARGS) tests
 
 cores: cores-2.18 cores-2.21 ## what differs between ansible-cores, on the oldest and the newest one
 

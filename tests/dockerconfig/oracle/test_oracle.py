@@ -40,7 +40,7 @@ from tests.dockerconfig.unit.samples import SAMPLES, expected_outcome
 SEED = int(os.environ.get("ORACLE_SEED", "20260101"))
 COUNT = int(os.environ.get("ORACLE_COUNT", "10000"))
 
-pytestmark = pytest.mark.real("go")
+pytestmark = [pytest.mark.real("go"), pytest.mark.alone]
 
 
 def _pair(found: dict[str, Any]) -> tuple[bytes, bytes]:

@@ -20,7 +20,7 @@ from ..model.encoded import decodings
 from ..model.errors import InvalidDocument, NotFound
 from ..model.shown import first_few, is_name, shown
 from ..runtime.yaml_text import NotYAML, load_yaml, repeated_key
-from .recognise import has_auths
+from .recognise import begins_as_docker_config, has_auths
 
 __all__ = [
     "MISSING",
@@ -58,6 +58,10 @@ def docker_config_of(data: bytes, where: str, seen: list[bytes], prefix: str | N
     :raises InvalidDocument: another form, which it names, never with a value.
     :raises NotFound: the manifest has no docker config.
     """
+    if begins_as_docker_config(data):
+        # As nearly all sources do. The rules name what is wrong with it, and it is parsed only once.
+        seen.append(data)
+        return data
     document, is_yaml, problem = _parsed(data)
     if _is_secret(document):
         has_field, prefix, where = prefix is not None, None, f"{where}: the secret's manifest"

@@ -12,10 +12,9 @@ from typing import Any
 
 from ..dockerconfig.entries import fold
 
-__all__ = ["has_auths", "is_docker_config", "other_kind"]
+__all__ = ["begins_as_docker_config", "has_auths", "is_docker_config", "other_kind"]
 
-# The beginning of one whose writer was killed: other programs write in place.
-_CUT_OFF = re.compile(rb'\s*\{\s*"auths"\s*:', re.IGNORECASE)
+_BEGINNING = re.compile(rb'\s*\{\s*"auths"\s*:', re.IGNORECASE)
 # A member of a file that is not JSON, as YAML writes it, also in one line, and a word as its value.
 _MEMBER = re.compile(
     rb"""(?:^|[\s{,"'])(apiVersion|kind|clusters|contexts|current-context|users)["']?[ \t]*:[ \t"']*([A-Za-z]*)""",
@@ -38,8 +37,14 @@ def is_docker_config(data: bytes) -> bool:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
-        return _CUT_OFF.match(data) is not None
+        # Its writer was killed: other programs write in place.
+        return begins_as_docker_config(data)
     return has_auths(document)
+
+
+def begins_as_docker_config(data: bytes) -> bool:
+    """Return whether ``auths`` is the first member of a text's object, which may be cut off."""
+    return _BEGINNING.match(data) is not None
 
 
 def has_auths(document: Any) -> bool:

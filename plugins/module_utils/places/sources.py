@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from ..model.errors import ConfigurationError
@@ -76,14 +77,15 @@ def connection_options() -> dict[str, Any]:
     return {kind.NAME: kind.CONNECTION for kind in SOURCES if kind.CONNECTION is not None}
 
 
-def stores() -> Iterator[type[SecretStore[Any]]]:
+@lru_cache(maxsize=1)
+def stores() -> tuple[type[SecretStore[Any]], ...]:
     """Return the sources that are stores."""
-    return (kind for kind in SOURCES if issubclass(kind, SecretStore))
+    return tuple(kind for kind in SOURCES if issubclass(kind, SecretStore))
 
 
 def cluster_store() -> type[SecretStore[Any]]:
     """Return the store for clusters. No option of a cluster names another store yet."""
-    return next(stores())
+    return stores()[0]
 
 
 def store_read_by(source: Any) -> type[SecretStore[Any]] | None:

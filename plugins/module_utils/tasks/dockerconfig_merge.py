@@ -142,8 +142,9 @@ def run(
     return shared.over(targets, _place, work)
 
 
-def _place(wanted: Mapping[str, Any]) -> str:
-    return f"file:{wanted['dest']}" if wanted.get("dest") else "nowhere"
+def _place(wanted: Wanted[FileTarget]) -> str:
+    dest = wanted.options.get("dest")
+    return f"file:{dest}" if dest else "nowhere"
 
 
 def _named_place(target: FileTarget) -> str | None:

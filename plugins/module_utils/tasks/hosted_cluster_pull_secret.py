@@ -133,8 +133,9 @@ def full_place(cluster: HostedCluster) -> str:
     return ":".join(part for part in [*way, cluster.namespace, GLOBAL] if part)
 
 
-def _place(wanted: Mapping[str, Any]) -> str:
-    context = wanted.get("hosted_context")
-    cluster = shown(context) if context else shown_name("cluster_id", wanted.get("cluster_id"))
-    namespace = shown_name("namespace", wanted.get("hosted_namespace") or KUBE_SYSTEM)
+def _place(wanted: Wanted[HostedCluster]) -> str:
+    options = wanted.options
+    context = options.get("hosted_context")
+    cluster = shown(context) if context else shown_name("cluster_id", options.get("cluster_id"))
+    namespace = shown_name("namespace", options.get("hosted_namespace") or KUBE_SYSTEM)
     return f"{cluster}:{kubernetes_secret_address(namespace, GLOBAL)}"

@@ -185,10 +185,10 @@ def _line(condition: Condition | None) -> str | None:
     return f"{said['status']} {said['reason']}: {said['message']}"
 
 
-def _place(wanted: Mapping[str, Any]) -> str:
-    adapter = wanted.get("adapter") or "pullsecret"
+def _place(wanted: Wanted[Any]) -> str:
+    adapter = wanted.options.get("adapter") or "pullsecret"
     try:
-        cluster = check_api_cluster_id(wanted.get("cluster_id") or "")
+        cluster = check_api_cluster_id(wanted.options.get("cluster_id") or "")
     except ConfigurationError:
         cluster = "(not shown)"
     return f"clusters/{cluster}/statuses/{adapter if _is_adapter(adapter) else '(not shown)'}"

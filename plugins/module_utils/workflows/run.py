@@ -126,17 +126,17 @@ class Run:
     def over(
         self,
         targets: Sequence[Wanted[T]],
-        place: Callable[[Mapping[str, Any]], str],
+        place: Callable[[Wanted[T]], str],
         work: Callable[[T, Work], None],
     ) -> dict[str, Any]:
         """Handle every target and return the result.
 
-        :param place: returns the printable name of the secret or file for a target's options, valid or not.
+        :param place: returns the printable name of the target's secret or file, also if the options are invalid.
         """
 
         def one(wanted: Wanted[T]) -> dict[str, Any]:
             journal = Journal(self._phase)
-            outcome = Outcome(wanted.id, place(wanted.options), journal=journal)
+            outcome = Outcome(wanted.id, place(wanted), journal=journal)
             spent = self._spent.setdefault(wanted.id, Spent())
             current = Work(wanted.options, outcome, self.settings.deadline(journal.retry, spent.calls))
             begun = time.monotonic()
@@ -205,12 +205,10 @@ def key_of_digests(text: str | None) -> bytes:
         raise ConfigurationError("digest_key must be a string that can be encoded as UTF-8") from None
 
 
-def _not_begun(
-    wanted: Wanted[Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
-) -> dict[str, Any]:
+def _not_begun(wanted: Wanted[T], failure: Failure, place: Callable[[Wanted[T]], str]) -> dict[str, Any]:
     return {
         "id": wanted.id,
-        "place": place(wanted.options),
+        "place": place(wanted),
         "failed": True,
         "changed": False,
         "actions": [],

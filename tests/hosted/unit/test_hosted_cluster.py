@@ -50,6 +50,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
     slot_count,
     tolerates_all,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.targets import Wanted
 from tests.stand_ins.certificate import write_certificate
 from tests.stand_ins.kubernetes.writes import merge
 from tests.support.docker_configs import docker_config
@@ -367,11 +368,10 @@ def test_a_client_certificate_is_used_from_memory(tmp_path: Path) -> None:
 
 
 def test_a_result_is_not_called_by_a_name_that_breaks_its_rule() -> None:
-    place = hosted_task._place(
-        {"cluster_id": "CanaryPassw0rd78", "hosted_namespace": "robot:CanaryPassw0rd78"}
-    )
+    canary = {"cluster_id": "CanaryPassw0rd78", "hosted_namespace": "robot:CanaryPassw0rd78"}
+    place = hosted_task._place(Wanted(canary))
     assert place == "(not shown):namespaces/(not shown)/secrets/global-pull-secret"
     assert (
-        hosted_task._place({"cluster_id": "cls-1"})
+        hosted_task._place(Wanted({"cluster_id": "cls-1"}))
         == "cls-1:namespaces/kube-system/secrets/global-pull-secret"
     )

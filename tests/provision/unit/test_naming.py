@@ -182,7 +182,7 @@ def test_a_value_that_breaks_a_rule_of_kubernetes_is_not_quoted(option: str, wro
     assert said.startswith(option)
     assert "canary" not in said.lower()
     target = k8s_pull_secret.targets_of({**base, **wrong, "state": "present"})[0]
-    assert "canary" not in f"{target.id} {place._place(target.options)}".lower()
+    assert "canary" not in f"{target.id} {place._place(target)}".lower()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -346,6 +347,8 @@ class KubernetesClients:
     def __init__(self, settings: RunSettings) -> None:
         self._settings = settings
         plain = bool(settings.connection("kubernetes").get("plain"))
+        # Thousands of targets have the same, and the environment is the same for the whole run.
+        self._connection = cache(partial(kubernetes_connection, settings.connection("kubernetes")))
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
             _maker(settings, plain),
             imports=(lambda: None) if plain else _imports,
@@ -358,9 +361,7 @@ class KubernetesClients:
         self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
     ) -> KubernetesClient:
         """Return the client of this context (None: the module's own)."""
-        return self._pool.get(
-            kubernetes_connection(self._settings.connection("kubernetes"), context, kubeconfig), deadline
-        )
+        return self._pool.get(self._connection(context, kubeconfig), deadline)
 
     def other(
         self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None

@@ -220,6 +220,6 @@ def _parsed(data: bytes, current: Work) -> DockerConfig | None:
         return None
 
 
-def _place(wanted: Mapping[str, Any]) -> str:
+def _place(wanted: Wanted[Any]) -> str:
     # Nothing is stored, so the name does not depend on a source.
-    return store.printable_place({**wanted, "state": "absent"})
+    return store.printable_place({**wanted.options, "state": "absent"})

@@ -163,7 +163,8 @@ def full_place(target: KubernetesTarget) -> str:
     return f"{cluster}{':' if cluster else ''}{kubernetes_secret_address(target.namespace, target.name)}"
 
 
-def _place(target: Mapping[str, Any]) -> str:
+def _place(wanted: Wanted[KubernetesTarget]) -> str:
+    target = wanted.options
     context = f"{shown(target['context'])}:" if target.get("context") else ""
     try:
         name = _name(target)

@@ -65,6 +65,9 @@ def store(
     targets = targets_of(options, kind)
     writer = shared.sources.of(kind).writer(dry_run=check_mode)
 
+    def name_of(wanted: Wanted[StoreTarget]) -> str:
+        return wanted.built.name if wanted.built else printable_place(wanted.options, kind)
+
     def work(target: StoreTarget, current: Work) -> None:
         if current.options["state"] == "absent":
             writer.delete(target, current.outcome, current.deadline)
@@ -77,7 +80,7 @@ def store(
             writer.put(target, current.note(document).config, current.outcome, current.deadline)
 
     writer.prepare(shared.prepare(targets))
-    return shared.over(targets, lambda wanted: printable_place(wanted, kind), work)
+    return shared.over(targets, name_of, work)
 
 
 def _compare_source(shared: Run, current: Work) -> None:

@@ -31,6 +31,8 @@ def run(name: str, command: Sequence[str | Path], keep: Sequence[str] = (), **va
             **os.environ,
             "PATH": f"{bin_dir}{os.pathsep}{os.environ['PATH']}",
             "ANSIBLE_COLLECTIONS_PATH": str(base),
+            # ansible-lint prefers what is installed there, such as an earlier version of this collection.
+            "ANSIBLE_HOME": str(base / ".ansible"),
             **variables,
         }
         tool = [

@@ -136,7 +136,7 @@ def run(*command: str, **options: Any) -> str:
     return done.stdout
 
 
-def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 60, pause: float = 0.1) -> T:
+def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 180, pause: float = 0.1) -> T:
     """Return the probe's first true answer; LabError, with its last one, when the time is over."""
     deadline = time.monotonic() + seconds
     while not (answer := probe()):
@@ -146,7 +146,7 @@ def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 60, pa
     return answer
 
 
-def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 60) -> str:
+def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 180) -> str:
     """Return the text of a ready file; LabError when its process ends or the time is over."""
     supervisor.wait(path.exists, name, seconds=seconds)
     return path.read_text()
@@ -199,7 +199,7 @@ class Supervisor:
     def running(self, name: str) -> bool:
         return self._pid(name) is not None
 
-    def wait(self, probe: Callable[[], T], *names: str, until: str = "be ready", seconds: float = 60) -> T:
+    def wait(self, probe: Callable[[], T], *names: str, until: str = "be ready", seconds: float = 180) -> T:
         """Return the probe's first true answer; LabError when one of the processes ends or the time is over."""
 
         def checked() -> T:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 
-async def until(true: Callable[[], object], seconds: float = 60) -> None:
+async def until(true: Callable[[], object], seconds: float = 180) -> None:
     """Poll until the condition is true; TimeoutError when the time is over."""
     async with asyncio.timeout(seconds):
         while not true():

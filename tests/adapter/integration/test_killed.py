@@ -35,7 +35,7 @@ while os.read(terminal, 65536):
 
 
 def wait_for(met: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not met():
         assert time.monotonic() < deadline, f"waited 60 s for {what}"
         time.sleep(0.02)

@@ -30,7 +30,7 @@ def test_the_syncers_token_is_good_for_what_it_needs_and_no_more(world: World) -
         return world.hosted.request(method, at, body, content, token)[0]
 
     secret = path(world.namespace, "secrets", GLOBAL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while status("GET", secret) == 403:
         assert time.monotonic() < deadline, "the syncer's account still has no access after 60 s"
         time.sleep(0.05)

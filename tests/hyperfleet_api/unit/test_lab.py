@@ -192,7 +192,7 @@ def test_as_a_process_it_says_where_it_is_and_logs_nothing(tmp_path: Path) -> No
     command = stand_in_command(ready, "hyperfleet")
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 180
             while not ready.exists() and process.poll() is None and time.monotonic() < end:
                 time.sleep(0.01)
             said = json.loads(ready.read_text())

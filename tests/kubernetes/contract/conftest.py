@@ -74,7 +74,7 @@ def anyone(server: KubernetesEnv) -> Callable[[str | None], Client]:
     return lambda token: Client(server, token)
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:
     """Wait for a controller to do its work."""
     deadline = time.monotonic() + seconds
     while not condition():

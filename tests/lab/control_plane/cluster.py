@@ -220,12 +220,12 @@ class ControlPlane:
             "--kube-api-burst=1000",
         ]
 
-    def _wait_ready(self, state: State, seconds: float = 60) -> None:
+    def _wait_ready(self, state: State, seconds: float = 180) -> None:
         self.supervisor.wait(
             lambda: _is_ready(state), "etcd", "kube-apiserver", until="answer /readyz", seconds=seconds
         )
 
-    def _wait_for_default_account(self, state: State, seconds: float = 60) -> None:
+    def _wait_for_default_account(self, state: State, seconds: float = 180) -> None:
         """The service account shows that the controllers work."""
         path = "/api/v1/namespaces/default/serviceaccounts/default"
         until = "make the default service account"

@@ -26,7 +26,7 @@ MANY = 60
 
 
 def until(condition: Callable[[], Any], what: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not condition():
         assert time.monotonic() < deadline, f"timed out waiting for {what}"
         time.sleep(0.01)

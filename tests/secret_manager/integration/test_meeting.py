@@ -46,7 +46,7 @@ def _together(module: Module, words: list[str], **arguments: Any) -> list[dict[s
 
 
 def _wait(condition: Callable[[], bool], process: BaseProcess | None = None) -> None:
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 180
     while not condition() and (process is None or process.is_alive()):
         assert time.monotonic() < limit
         time.sleep(0.002)

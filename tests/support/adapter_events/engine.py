@@ -117,7 +117,7 @@ class Engine:
             # During this time events arrive, and a second run of a cluster would be detected.
             await asyncio.sleep(0.2 if kind == "end" else 1.0)
 
-    async def until(self, true: Callable[[Engine], bool], seconds: float = 60) -> None:
+    async def until(self, true: Callable[[Engine], bool], seconds: float = 180) -> None:
         await until(lambda: true(self), seconds)
 
     async def settled(self, messages: int) -> None:

@@ -135,7 +135,7 @@ def lose_the_job(world: World) -> None:
     """Delete the Job as its TTL or a user would."""
     path = f"/apis/batch/v1/namespaces/{world.namespace}/jobs/{NAME}"
     assert world.api.request("DELETE", f"{path}?propagationPolicy=Background")[0] == 200
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 180
     while world.playing.job(NAME) is not None:
         assert time.monotonic() < limit
         time.sleep(0.1)

@@ -79,7 +79,7 @@ def test_each_end_is_counted_once_by_the_jobs_own_status(
 
 def looked(world: World, jobs: Jobs) -> tuple[Any, ...]:
     """Look until an end is counted: the real controller takes a moment."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not (ends := world.apply(by=jobs).ends):
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -17,13 +17,13 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.errors import (
     PERMISSIONS,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret.owned_objects import (
+    KINDS,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
     pull_secret_info,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.desired import (
-    KINDS,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 from tests.stand_ins.kubeconfig import Cluster, write_kubeconfig

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret import (
     owned_objects,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.hosted.integration.test_edges import annotation, deployed
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World
 from tests.support.docker_configs import TYPE, docker_config, encoded

@@ -23,19 +23,19 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     ConfigurationError,
     InvalidDocument,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret.compare import (
+    ExactMapping,
+    Quantity,
+    differences,
+    merge_patch,
+    parse_quantity,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     hosted_cluster_pull_secret as hosted_task,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import (
     decision,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.compare import (
-    ExactMapping,
-    Quantity,
-    differences,
-    merge_patch,
-    parse_quantity,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.from_options import (
     build_cluster,

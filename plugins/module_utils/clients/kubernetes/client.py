@@ -39,7 +39,7 @@ from .addresses import is_forbidden
 from .connection import Connection, check_address, describe_api_server, kubernetes_connection
 from .embedded import astray, parse_embedded
 from .errors import Overtaken, decode_answer, distrust, mark_error
-from .paths import list_path, object_path
+from .paths import list_path, object_path, plural_of
 
 if TYPE_CHECKING:
     from .kubeconfig import Kubeconfigs
@@ -96,7 +96,7 @@ class KubernetesClient:
 
     def place(self, namespace: str, kind: str, name: str) -> str:
         """The printable name of an object."""
-        return f"{self._prefix}namespaces/{namespace}/{kind}/{name}"
+        return f"{self._prefix}namespaces/{namespace}/{plural_of(kind)}/{name}"
 
     def get(self, namespace: str, kind: str, name: str, deadline: Deadline) -> dict[str, Any] | None:
         """Return the object, or None if it does not exist."""
@@ -136,7 +136,7 @@ class KubernetesClient:
         :raises PullSecretError: a page is larger, or the list does not end.
         """
         path = list_path(namespace or None, kind)
-        where = f"{self._prefix}namespaces/{namespace}/{kind}" if namespace else f"{self._prefix}{kind}"
+        where = self._prefix + (f"namespaces/{namespace}/" if namespace else "") + plural_of(kind)
         query = [("labelSelector", selector), ("limit", str(page))]
         accept = _METADATA if metadata_only else _JSON
 

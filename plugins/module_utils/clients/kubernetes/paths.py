@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-__all__ = ["list_path", "object_path"]
+__all__ = ["api_version_of", "list_path", "object_path", "plural_of"]
 
 # The API groups of kinds outside the core group.
 _GROUPS = {
@@ -21,6 +21,17 @@ _GROUPS = {
 }
 
 
+def plural_of(kind: str) -> str:
+    """Return ``clusters`` of ``clusters.v1beta2.cluster.x-k8s.io``, as kubectl writes a kind with its version."""
+    return kind.partition(".")[0]
+
+
+def api_version_of(kind: str) -> str | None:
+    """Return ``cluster.x-k8s.io/v1beta2`` of ``clusters.v1beta2.cluster.x-k8s.io``; None without a version."""
+    version, _dot, group = kind.partition(".")[2].partition(".")
+    return f"{group}/{version}" if group else None
+
+
 def object_path(namespace: str | None, kind: str, name: str) -> str:
     """Return the path of one object; a slash in a name cannot change the path."""
     return f"{list_path(namespace, kind)}/{_part(name)}"
@@ -28,9 +39,9 @@ def object_path(namespace: str | None, kind: str, name: str) -> str:
 
 def list_path(namespace: str | None, kind: str) -> str:
     """Return the path of all objects of a kind: of one namespace, or of all if it is None."""
-    group = _GROUPS.get(kind)
+    base = api_version_of(kind) or _GROUPS.get(kind)
     within = f"namespaces/{_part(namespace)}/" if namespace is not None else ""
-    return f"/{f'apis/{group}' if group else 'api/v1'}/{within}{kind}"
+    return f"/{f'apis/{base}' if base else 'api/v1'}/{within}{plural_of(kind)}"
 
 
 def _part(name: str) -> str:

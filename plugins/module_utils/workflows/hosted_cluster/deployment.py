@@ -16,6 +16,7 @@ from typing import Any
 from ...clients.kubernetes.errors import Overtaken
 from ...model.naming import LAST_APPLIED
 from ...model.outcome import Outcome
+from ...places.kubernetes_secret.owned_objects import DesiredObject, OwnedObjects
 from ...places.kubernetes_secret.target import (
     APPLIED_REMOVED,
     KEY,
@@ -28,9 +29,8 @@ from ...places.writing import parse_held, same_meaning
 from ...runtime.retry import Deadline
 from .cluster import HostedCluster, SyncerSpec
 from .decision import MergeDecision
-from .desired import DesiredObject, account_objects, daemon_set, slots_of
+from .desired import account_objects, daemon_set, slots_of
 from .names import ADDITIONAL_REGISTRIES, GLOBAL, STATUS, SYNCER, ownership_labels, slot_number
-from .owned_objects import OwnedObjects
 
 __all__ = ["ExistingObjects", "SyncerDeployment"]
 

@@ -7,47 +7,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...places.kubernetes_secret.compare import ExactMapping, Quantity
+from ...places.kubernetes_secret.owned_objects import DesiredObject
 from .cluster import HostedCluster, SyncerSpec
-from .compare import ExactMapping, Quantity
 from .names import GLOBAL, STATUS, SYNCER, ownership_labels, slot_name, slot_names
 
-__all__ = ["KINDS", "DesiredObject", "account_objects", "daemon_set", "slots_of"]
+__all__ = ["account_objects", "daemon_set", "slots_of"]
 
 _SLOTS = "SYNCER_LEASES"
 _RBAC = "rbac.authorization.k8s.io"
 # The syncer uses 19-20 MiB. There is no limit, because a syncer that is killed between write and restart does
 # harm.
 _REQUESTS = {"requests": {"cpu": "5m", "memory": "24Mi"}}
-
-# Plural to apiVersion and kind.
-KINDS = {
-    "configmaps": ("v1", "ConfigMap"),
-    "daemonsets": ("apps/v1", "DaemonSet"),
-    "leases": ("coordination.k8s.io/v1", "Lease"),
-    "rolebindings": (f"{_RBAC}/v1", "RoleBinding"),
-    "roles": (f"{_RBAC}/v1", "Role"),
-    "secrets": ("v1", "Secret"),
-    "serviceaccounts": ("v1", "ServiceAccount"),
-}
-
-
-@dataclass(frozen=True)
-class DesiredObject:
-    """One wanted object.
-
-    :param body: what is compared and written, including ``metadata``.
-    :param fixed: immutable fields; an object that differs there is replaced.
-    :param initial: further values of a new object, which others may change later.
-    """
-
-    kind: str
-    name: str
-    body: Mapping[str, Any]
-    fixed: Sequence[str] = ()
-    initial: Mapping[str, Any] | None = None
 
 
 def account_objects(cluster: HostedCluster, slots: int) -> list[DesiredObject]:

@@ -16,7 +16,7 @@ from typing import Any
 from ...model.errors import ConfigurationError
 from ...model.naming import KUBERNETES_NAME, texts
 from ...model.shown import is_name
-from .compare import parse_quantity
+from ...places.kubernetes_secret.compare import parse_quantity
 
 __all__ = ["checked_directory", "checked_node_selector", "checked_resources", "checked_tolerations"]
 

@@ -10,10 +10,10 @@ import threading
 import time
 from typing import Any
 
+from ...places.kubernetes_secret.owned_objects import OwnedObjects
 from ...runtime.retry import Deadline
 from .cluster import HostedCluster
 from .names import STATUS
-from .owned_objects import OwnedObjects
 from .rollout import Rollout, expected_nodes, rollout_of, tolerates_all
 
 __all__ = ["RolloutWatch"]

@@ -21,6 +21,7 @@ from ...dockerconfig import sensitive_forms
 from ...model.errors import ConfigurationError, TimedOut
 from ...model.outcome import Outcome
 from ...places.kubernetes_secret.conflict_retry import retry_when_overtaken
+from ...places.kubernetes_secret.owned_objects import OwnedObjects
 from ...places.kubernetes_secret.target import is_being_deleted
 from ...runtime.retry import Deadline
 from ...runtime.run_settings import RunSettings
@@ -31,7 +32,6 @@ from .decision import ABSENT, MERGED, MergeDecision
 from .deployment import ExistingObjects, SyncerDeployment
 from .merge_decider import MergeDecider, report_decision
 from .names import ADDITIONAL
-from .owned_objects import OwnedObjects
 from .rollout import Rollout, slot_count
 from .rollout_watch import RolloutWatch
 from .tenant_notice import notify_tenant

@@ -12,9 +12,9 @@ from typing import Any
 from ...clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
 from ...model.errors import PullSecretError
 from ...model.outcome import Outcome
+from ...places.kubernetes_secret.owned_objects import OwnedObjects
 from ...places.writing import note
 from ...runtime.retry import Deadline
-from .owned_objects import OwnedObjects
 from .tenant_event import TenantNotice, annotation_patch, event_name, refresh_patch, tenant_event
 
 __all__ = ["notify_tenant"]

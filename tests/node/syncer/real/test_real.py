@@ -20,6 +20,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret.compare import (
+    without_empty_values,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret.owned_objects import (
+    KINDS,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
     MERGE_PATCH,
     METADATA_ONLY,
@@ -39,11 +45,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.cluster import (
     HostedCluster,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.compare import (
-    without_empty_values,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.desired import (
-    KINDS,
     account_objects,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (

@@ -8,21 +8,22 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...clients.kubernetes.client import KubernetesClient
+from ...clients.kubernetes.paths import api_version_of, plural_of
 from ...model.errors import DependencyMissing, VerificationFailed
 from ...model.naming import owner_problem
 from ...model.outcome import Outcome
 from ...model.ownership import controller_warnings, foreign
-from ...places.kubernetes_secret.target import delete_preconditions, is_being_deleted
-from ...places.writing import note
 from ...runtime.retry import Deadline
+from ..writing import note
 from .compare import differences, merge_patch, without_empty_values
-from .desired import KINDS, DesiredObject
+from .target import delete_preconditions, is_being_deleted
 
-__all__ = ["OwnedObjects"]
+__all__ = ["KINDS", "DesiredObject", "OwnedObjects"]
 
 _Object = dict[str, Any]
 _SHARED = ("configmaps", "leases")
@@ -31,8 +32,38 @@ _PAGE = 100
 _LARGEST = 16 * 1024 * 1024
 
 
+# Plural to apiVersion and kind.
+KINDS = {
+    "configmaps": ("v1", "ConfigMap"),
+    "daemonsets": ("apps/v1", "DaemonSet"),
+    "leases": ("coordination.k8s.io/v1", "Lease"),
+    "rolebindings": ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    "roles": ("rbac.authorization.k8s.io/v1", "Role"),
+    "secrets": ("v1", "Secret"),
+    "serviceaccounts": ("v1", "ServiceAccount"),
+}
+
+
+@dataclass(frozen=True)
+class DesiredObject:
+    """One wanted object.
+
+    :param body: what is compared and written, including ``metadata``.
+    :param fixed: immutable fields; an object that differs there is replaced.
+    :param initial: further values of a new object, which others may change later.
+    :param api_kind: the kind, if ``kind`` is a plural with its API version.
+    """
+
+    kind: str
+    name: str
+    body: Mapping[str, Any]
+    fixed: Sequence[str] = ()
+    initial: Mapping[str, Any] | None = None
+    api_kind: str | None = None
+
+
 class OwnedObjects:
-    """The objects of one namespace of one hosted cluster.
+    """The objects of one namespace that belong to one cluster.
 
     :param dry_run: check mode: nothing is written.
     """
@@ -140,7 +171,7 @@ class OwnedObjects:
     def _create(self, wanted: DesiredObject, old: _Object | None) -> _Object | None:
         if self.dry_run:
             return None
-        version, kind = KINDS[wanted.kind]
+        version, kind = KINDS.get(wanted.kind) or (api_version_of(wanted.kind), wanted.api_kind)
         body = {
             "apiVersion": version,
             "kind": kind,
@@ -175,4 +206,4 @@ class OwnedObjects:
 
 
 def _what(kind: str) -> str:
-    return kind if kind == "leases" else kind[:-1]
+    return kind if kind == "leases" else plural_of(kind)[:-1]

@@ -152,6 +152,7 @@ go: venv
 
 nodes-build: venv go
 	$(PART) --limit 1800 "nodes' parts" env $(WITH_GO) $(MODULE) tests.lab.nodes build
+	$(PART) --limit 1800 "Cluster API's manager" env $(WITH_GO) $(BIN)/python -c "from tests.lab.cluster_api.build import build; build()"
 
 real: override NICE :=
 real: venv go nodes-build ## the tests of real parts (needs root for some; Go is installed if it is missing)

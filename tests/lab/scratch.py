@@ -55,6 +55,10 @@ def sweep() -> list[str]:
 
 
 def _end(directory: Path) -> None:
+    if directory.name.startswith(f"{_PREFIX}cluster-api-"):
+        from tests.lab.cluster_api import ClusterApiLab  # imports this module
+
+        ClusterApiLab(directory / "lab").down()
     supervisor = Supervisor(directory)
     # A broker before the name server that it asks (epmd).
     for name in sorted(supervisor.names(), reverse=True):

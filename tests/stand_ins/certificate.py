@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A TLS certificate for a server on loopback, which is also the CA that its clients trust."""
+"""A TLS certificate for a server of this machine, which is also the CA that its clients trust."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Certificate(NamedTuple):
     key: Path
 
 
-def write_certificate(directory: Path) -> Certificate:
-    """Write ``ca.crt`` and ``ca.key``, for ``localhost`` and 127.0.0.1, valid for a year."""
+def write_certificate(directory: Path, address: str = "127.0.0.1") -> Certificate:
+    """Write ``ca.crt`` and ``ca.key``, for ``localhost`` and an IP address, valid for a year."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.UTC)
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address(address))]
     usage = dict.fromkeys(
         ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"), False
     )

@@ -36,6 +36,9 @@ class Serving:
 
     With nodes there is a scheduler too. Pods then reach the API server at the first address of the service
     range, without kube-proxy, when ``address`` is that one and ``port`` 443.
+
+    With ``etcd_port`` there is only an API server, without controllers. It stores its data in the etcd of
+    another control plane, below ``etcd_prefix``.
     """
 
     name: str = "mgmt-1"  # the kubeconfig's context
@@ -43,9 +46,13 @@ class Serving:
     port: int | None = None
     service_range: str = "10.96.0.0/24"
     nodes: tuple[str, ...] = ()
+    etcd_port: int | None = None
+    etcd_prefix: str = "/registry"
 
     @property
     def servers(self) -> tuple[str, ...]:
+        if self.etcd_port:
+            return ("kube-apiserver",)
         return (*SERVERS, "kube-scheduler") if self.nodes else SERVERS
 
 
@@ -60,6 +67,7 @@ class State:
     kubeconfig: str
     audit_log: str
     node_tokens: dict[str, str] = field(default_factory=dict)
+    etcd_port: int = 0
 
     @property
     def ca(self) -> bytes:
@@ -124,6 +132,16 @@ class ControlPlane:
         self._wipe()
         self._lock.unlink(missing_ok=True)
 
+    def stop_api_server(self) -> None:
+        """Stop only the API server. Its data and its port stay. It is killed if its watches go on."""
+        self.supervisor.stop("kube-apiserver", 1)
+
+    def start_api_server(self) -> State:
+        """Start the API server again, with the same port, tokens, certificate and data."""
+        state = State(**json.loads((self.directory / "state.json").read_text()))
+        self._start_api_server(build(), state)
+        return state
+
     def _wipe(self) -> None:
         self._stop()
         self.supervisor.clear()
@@ -147,27 +165,36 @@ class ControlPlane:
             kubeconfig=str(directory / "kubeconfig"),
             audit_log=str(directory / "audit.log"),
             node_tokens={name: secrets.token_hex(16) for name in serving.nodes},
+            etcd_port=serving.etcd_port or client,
         )
-        key = files.write_signing_key(directory / "service-account.key")
-        self.supervisor.start("etcd", [str(programs / "etcd"), *self._etcd(client, peer)])
-        self.supervisor.start(
-            "kube-apiserver", [str(programs / "kube-apiserver"), *self._apiserver(client, port, state, key)]
-        )
-        self._wait_ready(state)
+        files.write_signing_key(self._key)
+        if "etcd" in serving.servers:
+            self.supervisor.start("etcd", [str(programs / "etcd"), *self._etcd(client, peer)])
+        self._start_api_server(programs, state)
         cluster = Cluster(serving.name, state.url, state.token, state.ca)
         write_kubeconfig(state.kubeconfig, [cluster])
-        self.supervisor.start(
-            "kube-controller-manager",
-            [str(programs / "kube-controller-manager"), *self._controller_manager(state, key)],
-        )
+        if "kube-controller-manager" in serving.servers:
+            arguments = self._controller_manager(state)
+            self.supervisor.start(
+                "kube-controller-manager", [str(programs / "kube-controller-manager"), *arguments]
+            )
         if serving.nodes:
             self.supervisor.start(
                 "kube-scheduler",
                 [str(programs / "kube-scheduler"), *SCHEDULER, f"--kubeconfig={state.kubeconfig}"],
             )
-        self._wait_for_default_account(state)
+        self._wait_for_first_objects(state)
         write_private(directory / "state.json", json.dumps(asdict(state)))
         return state
+
+    @property
+    def _key(self) -> Path:
+        return self.directory / "service-account.key"
+
+    def _start_api_server(self, programs: Path, state: State) -> None:
+        command = [str(programs / "kube-apiserver"), *self._apiserver(state)]
+        self.supervisor.start("kube-apiserver", command)
+        self._wait_ready(state)
 
     def _etcd(self, client: int, peer: int) -> list[str]:
         return [
@@ -181,7 +208,7 @@ class ControlPlane:
             "--log-level=warn",
         ]
 
-    def _apiserver(self, etcd: int, port: int, state: State, key: Path) -> list[str]:
+    def _apiserver(self, state: State) -> list[str]:
         directory = self.directory
         tokens = files.write_tokens(
             directory / "tokens.csv", state.token, state.viewer_token, state.node_tokens
@@ -189,30 +216,31 @@ class ControlPlane:
         authentication = files.write_authentication(directory / "authentication.json")
         policy = files.write_audit_policy(directory / "audit-policy.json")
         return [
-            f"--etcd-servers=http://127.0.0.1:{etcd}",
+            f"--etcd-servers=http://127.0.0.1:{state.etcd_port}",
+            f"--etcd-prefix={self.serving.etcd_prefix}",
             f"--bind-address={self.serving.address}",
             f"--advertise-address={self.serving.address}",
             "--endpoint-reconciler-type=none",  # nothing proxies services
             "--kubelet-preferred-address-types=InternalIP",  # a node's name means nothing here
-            f"--secure-port={port}",
+            f"--secure-port={state.url.rpartition(':')[2]}",
             f"--cert-dir={directory / 'certs'}",
             f"--token-auth-file={tokens}",
             f"--authentication-config={authentication}",
             "--authorization-mode=Node,RBAC",
             "--service-account-issuer=https://kubernetes.default.svc",
-            f"--service-account-key-file={key}",
-            f"--service-account-signing-key-file={key}",
+            f"--service-account-key-file={self._key}",
+            f"--service-account-signing-key-file={self._key}",
             f"--service-cluster-ip-range={self.serving.service_range}",
             f"--audit-policy-file={policy}",
             f"--audit-log-path={state.audit_log}",
         ]
 
-    def _controller_manager(self, state: State, key: Path) -> list[str]:
+    def _controller_manager(self, state: State) -> list[str]:
         return [
             f"--kubeconfig={state.kubeconfig}",
             "--leader-elect=false",
             "--use-service-account-credentials",
-            f"--service-account-private-key-file={key}",
+            f"--service-account-private-key-file={self._key}",
             f"--root-ca-file={state.ca_file}",
             "--secure-port=0",
             # The default of 20 requests a second makes the removal of many namespaces take minutes.
@@ -221,15 +249,21 @@ class ControlPlane:
         ]
 
     def _wait_ready(self, state: State, seconds: float = 180) -> None:
-        self.supervisor.wait(
-            lambda: _is_ready(state), "etcd", "kube-apiserver", until="answer /readyz", seconds=seconds
-        )
+        servers = self.serving.servers[: self.serving.servers.index("kube-apiserver") + 1]
+        self.supervisor.wait(lambda: _is_ready(state), *servers, until="answer /readyz", seconds=seconds)
 
-    def _wait_for_default_account(self, state: State, seconds: float = 180) -> None:
-        """The service account shows that the controllers work."""
-        path = "/api/v1/namespaces/default/serviceaccounts/default"
-        until = "make the default service account"
-        self.supervisor.wait(lambda: _get(state, path), *SERVERS, until=until, seconds=seconds)
+    def _wait_for_first_objects(self, state: State, seconds: float = 180) -> None:
+        """Wait for what the last server creates at its start.
+
+        The default service account shows that the controllers work. An API server without controllers only
+        creates the system's namespaces.
+        """
+        servers = self.serving.servers[:3]
+        has_controllers = "kube-controller-manager" in servers
+        path = "default/serviceaccounts/default" if has_controllers else "kube-system"
+        until = f"create {path}"
+        path = f"/api/v1/namespaces/{path}"
+        self.supervisor.wait(lambda: _get(state, path), *servers, until=until, seconds=seconds)
 
 
 def _get(state: State, path: str) -> bool:

@@ -350,4 +350,5 @@ class ModuleDocFragment:
     # ansible-doc and validate-modules read both forms.
     STORE: str = _with_targets(_STORE + _SHARED.lstrip("\n") + _DOCUMENT.lstrip("\n"))
     PLACE: str = _with_targets(_PLACE + _SHARED.lstrip("\n") + _DOCUMENT.lstrip("\n"))
+    DOCUMENT: str = f"options:{_DOCUMENT}"
     INFO: str = _with_targets(_INFO + _DOCUMENT.lstrip("\n"))

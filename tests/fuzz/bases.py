@@ -48,6 +48,8 @@ _HOSTED: dict[str, Any] = {
     "wait": False,
 }
 
+_GUESTS: dict[str, Any] = {"namespace_pattern": "clusters.*", "kubernetes": {"context": "mgmt-1"}}
+
 MODULES: dict[str, dict[str, Any]] = {
     "check_variables": {"role": "provision", "playbook": ["cluster_id"]},
     "cloud_event": {
@@ -57,6 +59,7 @@ MODULES: dict[str, dict[str, Any]] = {
     },
     "dockerconfig_merge": {**_FAST, **_FILE, "dest": path("made.json")},
     "gcp_pull_secret": {**_FAST, **_FILE, **_GCP},
+    "guest_cluster_pull_secret": {**_FAST, **_FILE, **_GUESTS},
     "hosted_cluster_pull_secret": {**_FAST, **_HOSTED, "cluster_id": "cls-1"},
     "hosted_cluster_report": {"clusters": "tried_clusters", "result": "tried_result"},
     "hyperfleet_adapter": {**_FAST, "config": path("adapter.json"), "cluster_ids": ["cls-1"]},
@@ -117,6 +120,7 @@ ROLES: dict[str, dict[str, Any]] = {
         "adapter_cluster_ids": ["cls-1"],
         **_prefixed("adapter", _FAST),
     },
+    "guest_cluster": _prefixed("guest_cluster", {**_FAST, **_FILE, **_GUESTS}),
     "hosted_cluster": {
         "hosted_cluster_clusters": [{"cluster_id": "cls-1", **_HOSTED}],
         **_prefixed("hosted_cluster", _FAST),
@@ -134,6 +138,7 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
         "cluster_ids": ["cls-1"],
         **_prefixed("adapter", _FAST),
     },
+    "guest_cluster": ROLES["guest_cluster"],
     "hosted_cluster": {**VARIABLES["hosted_cluster"], **_prefixed("hosted_cluster", _FAST)},
     "inspect": {**VARIABLES["inspect"], **_prefixed("provision", _FAST)},
     "job": {"job_retry": _RETRY},

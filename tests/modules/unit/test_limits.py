@@ -37,6 +37,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "cloud_event": {"broker": {"type": "rabbitmq", "url": "amqp://127.0.0.1:1", "exchange": "e"}},
     "dockerconfig_merge": {"source": SOURCE},
     "gcp_pull_secret": {"project": "customer-prod-12345", "cluster_id": "cls-1", "source": SOURCE},
+    "guest_cluster_pull_secret": {"source": SOURCE, "namespace_pattern": "guests"},
     "hosted_cluster_pull_secret": {
         "cluster_id": "cls-1",
         "control_plane_namespace": "clusters",

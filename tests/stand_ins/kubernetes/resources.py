@@ -45,6 +45,7 @@ class Resource:
 
 
 _RBAC = "rbac.authorization.k8s.io"
+_CLUSTER_API = "cluster.x-k8s.io"
 _STATUS = ("status",)
 
 RESOURCES = {
@@ -63,6 +64,16 @@ RESOURCES = {
         Resource("rolebindings", "RoleBinding", group=_RBAC),
         Resource("leases", "Lease", group="coordination.k8s.io"),
         # What the management cluster of a hosted control plane has from HyperShift's CRDs.
+        Resource("clusters", "Cluster", group=_CLUSTER_API, version="v1beta2"),
+        Resource(
+            "clusterresourcesets", "ClusterResourceSet", group=f"addons.{_CLUSTER_API}", version="v1beta2"
+        ),
+        Resource(
+            "clusterresourcesetbindings",
+            "ClusterResourceSetBinding",
+            group=f"addons.{_CLUSTER_API}",
+            version="v1beta2",
+        ),
         Resource(
             "hostedcontrolplanes", "HostedControlPlane", group="hypershift.openshift.io", version="v1beta1"
         ),

@@ -62,6 +62,10 @@ class World:
         }
         self.usual: dict[str, dict[str, Any]] = {
             "adapter": {"adapter_config": str(config), "cluster_ids": ["cls-1"]},
+            "guest_cluster": {
+                "guest_cluster_source": {"file": str(source)},
+                "guest_cluster_namespace_pattern": "clusters-.*",
+            },
             "hosted_cluster": {
                 "cluster_id": "cls-1",
                 "control_plane_namespace": "clusters-cls-1",

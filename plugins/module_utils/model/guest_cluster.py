@@ -1,0 +1,93 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Guest clusters of Cluster API, and what is delivered to them. Pure.
+
+Names and labels are Cluster API's, or those of the document "KubeNSync when using Cluster API".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["CLUSTER_NAME", "RECORD", "GuestCluster", "GuestPullSecret", "HostNamespace", "parse_guest"]
+
+CLUSTER_NAME = "cluster.x-k8s.io/cluster-name"
+"""The label by which our ClusterResourceSets select a Cluster. Cluster API itself does not set it on Clusters."""
+RECORD = "hyperfleet.io/resource-set"
+"""The label of everything that a delivery owns on the host, with the delivery's name: the record of its guests."""
+_PAUSED = "cluster.x-k8s.io/paused"
+
+
+@dataclass(frozen=True)
+class HostNamespace:
+    """A namespace of the host."""
+
+    name: str
+    is_terminating: bool = False
+
+
+@dataclass(frozen=True)
+class GuestCluster:
+    """A Cluster object of the host.
+
+    :param version: its ``resourceVersion``.
+    :param is_paused: Cluster API leaves it alone, but applies ClusterResourceSets all the same.
+    """
+
+    namespace: str
+    name: str
+    labels: Mapping[str, str]
+    version: str = ""
+    is_paused: bool = False
+    is_deleting: bool = False
+
+    @property
+    def id(self) -> str:
+        """``NAMESPACE/NAME``, in results."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether a ClusterResourceSet can select it by its name."""
+        return self.labels.get(CLUSTER_NAME) == self.name
+
+
+@dataclass(frozen=True)
+class GuestPullSecret:
+    """What is delivered, and where.
+
+    :param set_name: the name of the ClusterResourceSets and of this delivery.
+    :param label_selector: of the host's namespaces, as ``kubectl -l`` has it; None selects all.
+    :param pattern: a regular expression that a namespace's whole name matches; None matches all.
+    :param secret_namespaces: of the guests.
+    :param prune_percent: the largest share of the guests that a run may remove.
+    """
+
+    set_name: str
+    secret_name: str
+    secret_namespaces: tuple[str, ...]
+    label_selector: str | None
+    pattern: str | None
+    present: bool = True
+    adopt: bool = False
+    label_clusters: bool = False
+    prune: bool = True
+    prune_percent: int = 10
+
+
+def parse_guest(cluster: Mapping[str, Any]) -> GuestCluster:
+    """Return the guest of a Cluster object, of v1beta1 or v1beta2."""
+    metadata = cluster["metadata"]
+    annotations = metadata.get("annotations") or {}
+    return GuestCluster(
+        namespace=str(metadata["namespace"]),
+        name=str(metadata["name"]),
+        labels=metadata.get("labels") or {},
+        version=str(metadata.get("resourceVersion") or ""),
+        is_paused=bool((cluster.get("spec") or {}).get("paused")) or _PAUSED in annotations,
+        is_deleting="deletionTimestamp" in metadata,
+    )

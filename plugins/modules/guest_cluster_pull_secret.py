@@ -1,0 +1,228 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: guest_cluster_pull_secret
+short_description: Deliver a pull secret to Cluster API's guest clusters
+version_added: 0.1.0
+description:
+  - Delivers one pull secret to every guest cluster of a host cluster that runs Cluster API, in one task for any
+    number of guests. The task finds the guests by the host's namespaces and the Cluster objects in them. The host
+    is the cluster of O(kubernetes).
+  - In the namespace of each Cluster, it keeps a Secret with the manifest of the pull secret, and a
+    ClusterResourceSet that selects the Cluster by its name. Cluster API then creates the pull secret in the
+    guest, and updates it after each rotation.
+  - A namespace with one Cluster has a ClusterResourceSet named O(set_name). Where a namespace has several
+    Clusters, the Cluster's name follows. The selector of a ClusterResourceSet cannot be changed, so an existing
+    one that fits stays.
+  - Removes its objects for guests that left, and for namespaces that are no longer selected, but never more
+    than O(prune_limit). What a guest already holds stays there, since Cluster API deletes nothing in a guest.
+  - A guest that fails does not stop the others. An object that belongs to somebody else is refused.
+  - Reads Cluster API's objects as v1beta2, or as v1beta1 if the host does not serve v1beta2, and writes what it
+    read.
+  - An entry of the docker config that the source cannot deliver, a list that fails and a wrong option fail the
+    task before anything is written.
+requirements:
+  - kubernetes
+extends_documentation_fragment:
+  - hyperfleet.pull_secret.attributes
+  - hyperfleet.pull_secret.run
+  - hyperfleet.pull_secret.cluster.document
+options:
+  state:
+    description:
+      - With V(present), all selected guests get the pull secret.
+      - With V(absent), the objects of this delivery are removed from the host. With O(namespace_selector) or
+        O(namespace_pattern), only from the selected namespaces. O(prune_limit) does not apply.
+    type: str
+    choices: [present, absent]
+    default: present
+  namespace_selector:
+    description:
+      - Label selector of the host's namespaces, such as C(capi-pull-secret=true).
+      - With O(state=present), this option or O(namespace_pattern) is required. With both, both must fit.
+    type: str
+  namespace_pattern:
+    description: Regular expression that the whole name of a host's namespace must match.
+    type: str
+  set_name:
+    description:
+      - Name of the ClusterResourceSets and their Secrets, and of this delivery. A task removes only objects of
+        the delivery of this name, so two tasks with different selectors need different names.
+      - To change the name, first remove the delivery of the old name with O(state=absent). Otherwise both deliver
+        to the same guests.
+      - At most 63 lower case letters, digits and dashes.
+    type: str
+    default: crs-pull-secret
+  secret_name:
+    description: Name of the pull secret in the guests.
+    type: str
+    default: pull-secret
+  secret_namespaces:
+    description: Namespaces of the guests that get the pull secret.
+    type: list
+    elements: str
+    default: [kube-system]
+  label_clusters:
+    description:
+      - Whether to set the label C(cluster.x-k8s.io/cluster-name) on Clusters without it. Cluster API does not
+        set it, and a ClusterResourceSet selects a Cluster by it.
+      - Otherwise a Cluster without the label fails.
+    type: bool
+    default: false
+  adopt:
+    description:
+      - Take over existing objects of these names without this collection's labels, such as those of KubeNSync.
+        Without this option the guest fails and nothing is written for it.
+      - From then on they are this collection's, and a later task may remove them. An object that also delivers
+        something else, or a ClusterResourceSet with another selector or strategy, is refused all the same.
+    type: bool
+    default: false
+  prune:
+    description: Whether to remove the objects of guests that left and of namespaces that are no longer selected.
+    type: bool
+    default: true
+  prune_limit:
+    description:
+      - Largest share of the delivery's guests that one task removes, in percent, but always at least one guest.
+        If more would be removed, nothing is removed, and the task fails after the delivery to the others.
+      - If no namespace is selected, or the selected namespaces have no Cluster, nothing is removed at all.
+      - V(100%) confirms any number.
+    type: str
+    default: 10%
+  show_table:
+    description: Whether a table of the guests is printed.
+    type: bool
+    default: false
+seealso:
+  - module: hyperfleet.pull_secret.hosted_cluster_pull_secret
+author:
+  - HyperFleet contributors (@openshift-hyperfleet)
+"""
+
+EXAMPLES = r"""
+- name: Deliver the host's pull secret to all guests whose namespaces have the label
+  hyperfleet.pull_secret.guest_cluster_pull_secret:
+    source:
+      kubernetes:
+        namespace: kube-system
+        name: source-pull-secret
+    namespace_selector: capi-pull-secret=true
+    label_clusters: true
+
+- name: Remove the delivery from the host
+  hyperfleet.pull_secret.guest_cluster_pull_secret:
+    state: absent
+"""
+
+RETURN = r"""
+targets:
+  description: One entry per guest, with the result of this task.
+  returned: if the task could read the source and the host
+  type: list
+  elements: dict
+  contains:
+    id:
+      description: The guest, as NAMESPACE/CLUSTER on the host.
+      type: str
+      returned: always
+      sample: capi-cluster-1/cluster-1
+    state:
+      description:
+        - C(delivered) if Cluster API has applied the current Secret, C(waiting) if it has not yet, C(pruned) if
+          the objects were removed, C(skipped) if the Cluster is being deleted.
+      type: str
+      returned: on success
+      sample: delivered
+    reason:
+      description: Why the objects were removed.
+      type: str
+      returned: if they were
+      sample: its namespace is not selected
+    place:
+      description: Full name of the Secret on the host.
+      type: str
+      returned: always
+      sample: namespaces/capi-cluster-1/secrets/crs-pull-secret
+    changed:
+      description: Whether the guest's objects on the host changed.
+      type: bool
+      returned: always
+    actions:
+      description: What was done, in order.
+      type: list
+      elements: str
+      returned: always
+      sample: [created secret, created clusterresourceset]
+    registries:
+      description: Registries of the pull secret, with the layer that each comes from.
+      type: dict
+      returned: always
+      sample: {registry.example.com: kubernetes}
+    digest:
+      description: Keyed digest of the pull secret.
+      type: str
+      returned: on success
+    warnings:
+      description: What a person should know about this guest.
+      type: list
+      elements: str
+      returned: always
+    kind:
+      description: Kind of the failure.
+      type: str
+      returned: on failure
+      sample: configuration
+    msg:
+      description: What went wrong, where, and what to do.
+      type: str
+      returned: on failure
+    operations:
+      description: The operations on this guest, with times and retries.
+      type: list
+      elements: dict
+      returned: always
+    retries:
+      description: Number of retried requests.
+      type: int
+      returned: always
+notes:
+  description:
+    - What a person should know about the run as a whole. Warnings about the docker config, selected namespaces
+      without a Cluster, and namespaces that are being deleted.
+  returned: if the task could read the source and the host
+  type: list
+  elements: str
+  sample: [namespace capi-cluster-9 is selected and has no Cluster]
+conflicts:
+  description: Registries that several layers have, with the layer that wins.
+  returned: if there are any
+  type: list
+  elements: str
+failed_targets:
+  description: The failed guests again, with their id, place, kind and message.
+  returned: if the task could read the source and the host
+  type: list
+  elements: dict
+summary:
+  description: Counts of total, changed and failed guests.
+  returned: if the task could read the source and the host
+  type: dict
+  sample: {total: 200, changed: 1, failed: 0}
+"""
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import guest_cluster_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_with
+
+
+def main() -> None:
+    """Run the module."""
+    run_with(guest_cluster_pull_secret.target_options(), guest_cluster_pull_secret.run)
+
+
+if __name__ == "__main__":
+    main()

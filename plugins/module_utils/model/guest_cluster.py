@@ -34,14 +34,12 @@ class HostNamespace:
 class GuestCluster:
     """A Cluster object of the host.
 
-    :param version: its ``resourceVersion``.
     :param is_paused: Cluster API leaves it alone, but applies ClusterResourceSets all the same.
     """
 
     namespace: str
     name: str
     labels: Mapping[str, str]
-    version: str = ""
     is_paused: bool = False
     is_deleting: bool = False
 
@@ -87,7 +85,6 @@ def parse_guest(cluster: Mapping[str, Any]) -> GuestCluster:
         namespace=str(metadata["namespace"]),
         name=str(metadata["name"]),
         labels=metadata.get("labels") or {},
-        version=str(metadata.get("resourceVersion") or ""),
         is_paused=bool((cluster.get("spec") or {}).get("paused")) or _PAUSED in annotations,
         is_deleting="deletionTimestamp" in metadata,
     )

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
+    KubernetesClient,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PullSecretError,
@@ -86,6 +89,21 @@ def test_a_cluster_without_the_label_is_named(world: World) -> None:
     assert world.api.get(namespace, "clusters", name)["metadata"]["labels"] == {
         "cluster.x-k8s.io/cluster-name": name
     }
+
+
+def test_a_cluster_that_others_write_is_labelled(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace, name = world.guest(labels={})
+    patch = KubernetesClient.patch
+
+    def overtaken(client: KubernetesClient, *call: Any) -> Any:
+        world.api.merge(namespace, "clusters", name, {"metadata": {"labels": {"tier": "gold"}}})
+        return patch(client, *call)
+
+    monkeypatch.setattr(KubernetesClient, "patch", overtaken)
+    result = world.run(label_clusters=True)
+    assert not result.get("failed"), result
+    labels = {"cluster.x-k8s.io/cluster-name": name, "tier": "gold"}
+    assert world.api.get(namespace, "clusters", name)["metadata"]["labels"] == labels
 
 
 def test_paused_deleting_and_empty_are_said(world: World) -> None:

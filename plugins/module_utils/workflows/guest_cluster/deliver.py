@@ -189,16 +189,14 @@ class GuestDelivery:
 
     def _label(self, guest: GuestCluster, current: Work) -> None:
         outcome = current.outcome
+        if not self._dry_run:
+            # Without a version: controllers write Clusters all the time, and this changes no other label.
+            body = {"metadata": {"labels": {CLUSTER_NAME: guest.name}}}
+            self._client.patch(guest.namespace, self._kinds.clusters, guest.name, body, current.deadline)
+            note(outcome, "label-cluster", f"Labelled Cluster {guest.name}", namespace=guest.namespace)
         outcome.did("labelled Cluster")
         outcome.differs(f"label {CLUSTER_NAME}", None, guest.name)
-        if self._dry_run:
-            return
-        metadata = {"resourceVersion": guest.version, "labels": {CLUSTER_NAME: guest.name}}
-        self._client.patch(
-            guest.namespace, self._kinds.clusters, guest.name, {"metadata": metadata}, current.deadline
-        )
         outcome.settle()
-        note(outcome, "label-cluster", f"Labelled Cluster {guest.name}", namespace=guest.namespace)
 
     def _state(self, delivery: Delivery, secret: DesiredObject, current: Work) -> str:
         guest, outcome = delivery.guest, current.outcome

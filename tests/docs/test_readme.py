@@ -52,7 +52,6 @@ def _assert_done(ran: Ran, checkout: Path) -> None:
 @pytest.mark.parametrize(
     "lab",
     [
-        # `make test` has the quickstart.
         pytest.param("stand-in", marks=[pytest.mark.real(), pytest.mark.alone]),
         pytest.param("real", marks=[pytest.mark.real("go"), pytest.mark.nightly]),
     ],
@@ -71,6 +70,8 @@ def test_lab_commands_work_as_written(lab: str, checkout: Path) -> None:
     assert not (checkout / ".lab" / "env").exists()
 
 
+@pytest.mark.real
+@pytest.mark.alone
 def test_quickstart_works_as_written(checkout: Path) -> None:
     block = next(block for block in BLOCKS if block.text == "make quickstart\n")
     (ran,) = session.run([block], checkout, session.clean_environment(checkout))

@@ -25,6 +25,7 @@ from tests.fuzz.inputs import KINDS, ROOT, Input
 from tests.fuzz.surfaces import missing, surfaces
 from tests.fuzz.trying import Verdict, sandbox, tried
 from tests.lab.supervisor import is_running, wait_until
+from tests.support.nightly import some
 from tests.support.secrecy.canary import Canary
 
 # A fixed random seed: a failure comes from a change of the code, not from other inputs.
@@ -114,7 +115,7 @@ def test_a_planted_defect_is_found(root: Path, planted: str) -> None:
     assert not Path("/tmp/pull-secret-fuzz-escaped").exists()
 
 
-@pytest.mark.parametrize("wait", [lambda: threading.Event().wait(), lambda: time.sleep(3600), _spin])
+@pytest.mark.parametrize("wait", some([lambda: threading.Event().wait(), lambda: time.sleep(3600), _spin]))
 def test_a_hang_is_found_and_ended_with_its_children(root: Path, wait: Callable[[], Any]) -> None:
     mark = root / "child"
 

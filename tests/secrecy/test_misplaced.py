@@ -45,6 +45,7 @@ def _spec(module: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("module", some(_BASE, "k8s_pull_secret"))
+@pytest.mark.nightly
 def test_a_misplaced_docker_config_shows_nowhere(watcher: Watcher, labs: Labs, module: str) -> None:
     good = watcher.inputs / "good.json"
     good.write_text(json.dumps(_GOOD))

@@ -33,7 +33,7 @@ CONFIGS = [
     docker_config(**{f"r{n}_example_com": f"{text}-{n}" for n in range(300)}) for text in ("one", "two")
 ]
 SMALL = docker_config(quay_io="small")
-KILLS = 15
+KILLS = 8
 
 
 def write(dest: Path, config: Any) -> dict[str, Any]:

@@ -173,6 +173,7 @@ def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_
     assert plain.config.registries == ("a.example",)
 
 
+@pytest.mark.nightly
 def test_how_often_a_generated_token_shows_as_a_path() -> None:
     """Only tokens in lower case can pass as a path; capital letters always hide a token."""
     rng = random.Random(8)

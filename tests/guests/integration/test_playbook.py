@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.guests.integration.world import World
 from tests.support.docker_configs import auth, docker_config
 from tests.support.processes import Ansible
@@ -56,6 +58,7 @@ def test_from_check_mode_to_a_guest_that_fails(world: World, ansible: Ansible, t
         assert auth("one") not in finished.output
 
 
+@pytest.mark.nightly
 def test_a_misspelt_variable_is_refused(world: World, ansible: Ansible, tmp_path: Path) -> None:
     variables = {**_variables(world, tmp_path), "guest_cluster_retries": {}}
     done = ansible.playbook(PLAYBOOK, variables)

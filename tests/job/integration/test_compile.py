@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.job.around import give_packages
 from tests.tools.env import ROOT
 
@@ -24,6 +26,7 @@ print(google_crc32c.value(b"123456789"), google_crc32c.__file__)
 """
 
 
+@pytest.mark.nightly
 def test_the_wheel_lies_beside_the_program_and_only_what_is_loaded_stays(tmp_path: Path) -> None:
     tree = tmp_path / "job"
     plugins = tree / "ansible_collections/hyperfleet/pull_secret/plugins"

@@ -54,7 +54,7 @@ def hidden(done: Done) -> bool:
     return not any(form in said for form in (AUTH, "example-password", "example-user"))
 
 
-@at_once_and_late()
+@at_once_and_late(fast=False)
 def test_both_phases_are_done_logged_and_reported(program: Program) -> None:
     done = program.run(REQUIRED)
     assert done.code == 0, done.output
@@ -93,7 +93,7 @@ def test_both_phases_are_done_logged_and_reported(program: Program) -> None:
     assert json.loads(base64.b64decode(placed["data"][".dockerconfigjson"])) == DOCUMENT
 
 
-@at_once_and_late()
+@at_once_and_late(fast=False)
 def test_a_second_run_changes_nothing(program: Program) -> None:
     traced = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     begun = program.run({**REQUIRED, "TRACEPARENT": traced})
@@ -109,7 +109,7 @@ def test_a_second_run_changes_nothing(program: Program) -> None:
     assert secret(program) == first
 
 
-@at_once_and_late()
+@at_once_and_late(fast=False)
 def test_a_rotation_and_the_way_back_are_a_version_each(program: Program) -> None:
     for version, word in enumerate(["a", "b", "a"], start=1):
         document = docker_config(quay_io=word)

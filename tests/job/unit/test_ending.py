@@ -27,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.jo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision.environment import (
     JobSettings,
 )
+from tests.support.nightly import some
 
 CLUSTER = Cluster(
     cluster_id="cls-1",
@@ -116,7 +117,7 @@ def test_the_few_calls_of_one_place_do_not_go_for_the_many_of_the_other() -> Non
 
 
 @pytest.mark.parametrize("length", [500, 2000, 100_000])
-@pytest.mark.parametrize("letter", ["m", "\u00e9", "\x1b"])
+@pytest.mark.parametrize("letter", some(["m", "\u00e9", "\x1b"], "\x1b"))
 def test_it_fits_whatever_the_names_are(length: int, letter: str) -> None:
     name = letter * length
     cluster = dataclasses.replace(

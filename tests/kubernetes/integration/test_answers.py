@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 )
 from tests.support.docker_configs import docker_config
 from tests.support.kubernetes.running import run_task
+from tests.support.nightly import some
 
 MIB = 1 << 20
 
@@ -82,7 +83,7 @@ def test_an_endless_object() -> None:
     assert max(sent) < 64
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("encoding", some(["gzip", "deflate"]))
 def test_an_unrequested_encoding_is_not_unpacked(encoding: str) -> None:
     packed = gzip.compress(b'{"a": "' + b" " * 200 * MIB + b'"}')
 

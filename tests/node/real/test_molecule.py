@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The scenarios of extensions/molecule, run by `make molecule`."""
+"""The scenarios of extensions/molecule, run by `make molecule`. In the gate, test_role.py has the roll-out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.tools import molecule
 
-pytestmark = pytest.mark.real("nodes")
+pytestmark = [pytest.mark.real("nodes"), pytest.mark.nightly]
 
 
 @pytest.mark.parametrize("scenario", molecule.scenarios())

@@ -93,6 +93,7 @@ def test_an_empty_list_is_nothing_to_do(world: World) -> None:
     assert recap(finished)["changed"] == 0
 
 
+@pytest.mark.nightly
 def test_a_missing_variable_is_told(world: World) -> None:
     finished = world.provision({"cluster_id": world.api.new_name("cls")})
     assert finished.code != 0

@@ -114,8 +114,6 @@ def worker(tmp_path: Path) -> Iterator[Path]:
             ("pull_secret_job", signal.SIGKILL),
         ],
         ("dockerconfig_merge", signal.SIGHUP),
-        ("hyperfleet_adapter", signal.SIGKILL),
-        ("pull_secret_job", signal.SIGKILL),
     ),
 )
 def test_a_worker_without_its_playbook_does_nothing(

@@ -60,6 +60,7 @@ print(failures)
 """
 
 
+@pytest.mark.nightly
 def test_two_places_are_first_used_at_the_same_moment() -> None:
     for _attempt in range(3):
         done = subprocess.run(

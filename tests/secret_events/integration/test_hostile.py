@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,16 @@ def sends(content: bytes, **headers: str) -> Answer:
     return answer
 
 
+@cache
+def many_spaces() -> bytes:
+    packer, part = zlib.compressobj(), b" " * MIB
+    return b"".join(packer.compress(part) for _number in range(200)) + packer.flush()
+
+
+async def packed(verb: str, writer: asyncio.StreamWriter) -> None:
+    await sends(many_spaces(), Content_Encoding="deflate")(verb, writer)
+
+
 def watched(*lines: bytes, endless: bool = False, pause: float | None = None) -> Answer:
     """A list, then watches that send these lines, forever if ``endless``."""
 
@@ -115,7 +126,7 @@ GARBAGE: dict[str, Answer] = {
     "a version that is a text": sends(table(CANARY + " and more")),
     "a long version": sends(table("1" * 1000)),
     "endless": endless_list,
-    "packed": sends(zlib.compress(b" " * 200 * MIB), Content_Encoding="deflate"),
+    "packed": packed,
     "a watch of garbage": watched(CANARY.encode() + b"\n"),
     "a watch of lists": watched(b"[]\n"),
     "a watch of other events": watched(event("CANARY", "6")),

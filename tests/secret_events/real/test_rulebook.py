@@ -19,7 +19,7 @@ from tests.support.rulebook import rulebook
 from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.real("java")
+pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
 
 # Stands in for the playbook hosted_cluster: it records when it begins and ends and for which clusters. It
 # runs for as long as the file `hold` exists.

@@ -308,6 +308,7 @@ def watched(tmp_path: Path) -> Iterator[SimpleNamespace]:
 
 
 @pytest.mark.parametrize("module", some(EVERY_TRANSPORT, PLAIN), indirect=True)
+@pytest.mark.nightly
 def test_three_hundred_clusters(module: Module, watched: SimpleNamespace) -> None:
     clusters = [f"cls-{number}" for number in range(300)]
     random.Random(3).shuffle(clusters)

@@ -30,7 +30,7 @@ def said_of_empty(finished: Finished) -> list[str]:
 
 
 @pytest.mark.parametrize("clusters", some([[], "{{ fleet }}"], []))
-@pytest.mark.parametrize("playbook", some(_LISTS, "provision", "inspect"))
+@pytest.mark.parametrize("playbook", some(_LISTS, "provision"))
 def test_an_empty_list_is_one_warning(world: World, playbook: str, clusters: Any) -> None:
     finished = run(world, playbook, {"clusters": clusters, "fleet": []})
     assert finished.code == 0, finished.output

@@ -54,7 +54,6 @@ OTHERS: dict[str, Any] = {
             ("node", "node_sauce", "node_source"),
         ],
         ("provision", "adpot", "adopt"),
-        ("job", "job_timeout", "job_retry"),
     ),
 )
 def test_an_unknown_extra_variable_is_refused(world: World, playbook: str, name: str, meant: str) -> None:

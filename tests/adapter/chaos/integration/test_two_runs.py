@@ -45,6 +45,7 @@ def test_a_killed_rulebooks_run_is_waited_for_by_the_next_rulebook(world: ChaosW
     wait_until(lambda: not parts.left(), "the end of the events")
 
 
+@pytest.mark.nightly
 def test_other_clusters_do_not_wait_for_it(world: ChaosWorld, parts: Parts) -> None:
     """Only the clusters of the killed rulebook's run wait for that run."""
     held, other = world.cluster(), world.cluster()

@@ -185,6 +185,7 @@ def test_a_sick_node_is_not_the_documents_fault(
     cluster.wait("in-sync", version, other.name)
 
 
+@pytest.mark.nightly
 def test_what_fails_and_is_well_with_the_file_of_before_is_the_documents_fault(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -214,6 +215,7 @@ def test_a_unit_that_cannot_be_restarted_is_the_nodes_fault(cluster: Cluster, ne
     assert node.kubelet.restarts == 0
 
 
+@pytest.mark.nightly
 def test_a_secret_that_is_deleted_leaves_the_file(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node().start()
     version = cluster.put(document())

@@ -64,7 +64,6 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Broken:
             (RestartSlots, "take", {"failed", "pending"}, KeyError),
             (NodeStatus, "failed_elsewhere", {"failed", "pending"}, TypeError),
         ],
-        (Node, "write", {"failed"}, RecursionError),
         (RestartSlots, "take", {"failed", "pending"}, KeyError),
     ),
 )

@@ -57,9 +57,12 @@ def _evaluated(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
     if _is_literal(raw):
         return raw
     try:
-        value = decrypted(templar.template(raw, fail_on_undefined=True))
-        # Convert now, because a newer ansible-core evaluates the content of ``hostvars`` when it is read.
-        is_template = not _is_literal(value) and _is_template(value, templar)
+        value = templar.template(raw, fail_on_undefined=True)
+        # Look now, because a newer ansible-core evaluates the content of ``hostvars`` when it is read.
+        is_template = False
+        if not _is_literal(value):
+            value = decrypted(value)
+            is_template = _is_template(value, templar)
     except Exception as error:  # noqa: BLE001 - a template's error, or that of any plugin in it
         if type(error).__name__ == "AnsibleValueOmittedError":
             return None

@@ -193,18 +193,21 @@ def validated_by_spec(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dic
 
     :raises ConfigurationError: as for ``validated``.
     """
-    problem = _misfit(arguments, spec)
-    if problem is not None:
-        raise ConfigurationError(problem + wrong_targets(arguments, spec))
     try:
-        checked = ArgumentSpecValidator(spec, mutually_exclusive=exclusive(spec)).validate(arguments)
+        fits = check_arguments(arguments if isinstance(arguments, Mapping) else {}, spec, expands=True)
+    except ConfigurationError as error:
+        raise ConfigurationError(str(error) + wrong_targets(arguments, spec)) from None
+    # Ansible would take a second for thousands of targets, and make the same of them.
+    own = {"targets": fits["targets"]} if "targets" in fits else {}
+    rest = {**arguments, "targets": []} if own else arguments
+    try:
+        checked = ArgumentSpecValidator(spec, mutually_exclusive=exclusive(spec)).validate(rest)
     except _BREAKS:
         raise ConfigurationError(_UNNAMED) from None
     if checked.error_messages:
         kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""
         raise ConfigurationError(_argument_error(kind + checked.errors.msg, arguments, spec))
-    params: dict[str, Any] = checked.validated_parameters
-    return params
+    return {**checked.validated_parameters, **own}
 
 
 def _misfit(arguments: Any, spec: Mapping[str, Any]) -> str | None:

@@ -20,6 +20,7 @@ from ansible.module_utils.common.validation import (
     check_type_float,
     check_type_int,
     check_type_list,
+    check_type_path,
 )
 
 from ..model.errors import ConfigurationError
@@ -48,24 +49,32 @@ _NOT_BOOLEAN = ("float", "int", "list")
 _OF_ELEMENTS = ("options", "mutually_exclusive", "required_one_of")
 
 
-def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, _Spec]) -> None:
-    """Check a task's arguments as they were given. Ansible reports unknown options.
+def check_arguments(
+    arguments: Mapping[str, Any], spec: Mapping[str, _Spec], *, expands: bool = False
+) -> dict[str, Any]:
+    """Check a task's arguments as they were given, and return those with a value as the module receives them.
 
+    Ansible reports unknown options.
+
+    :param expands: as in ``fitted``.
     :raises ConfigurationError: names the first invalid option, and what it accepts.
     """
+    fits: dict[str, Any] = {}
     for name, its in spec.items():
         if name in arguments:
             value = arguments[name]
             if value is not None:
-                fitted(name, value, its)
+                fits[name] = fitted(name, value, its, expands=expands)
             elif its.get("required"):
                 raise _null(name)
+    return fits
 
 
-def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True) -> Any:
+def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True, expands: bool = False) -> Any:
     """Return the value as the module receives it.
 
     :param name: the option's name in messages, such as ``source.kubernetes``.
+    :param expands: whether ``~`` and variables in paths are replaced: only on the machine that does the work.
     :param with_defaults: whether suboptions that are not given get their defaults, or None without one.
     :raises ConfigurationError: names the option and the rule, never the value.
     """
@@ -74,6 +83,8 @@ def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True) ->
         return value
     if kind in ("str", "path"):
         value = _string(name, value, spec.get("choices") or ())
+        if kind == "path" and expands:
+            value = check_type_path(value)
     else:
         wanted, convert, described = _TYPES[kind]
         if isinstance(value, bool) and kind in _NOT_BOOLEAN:
@@ -90,10 +101,14 @@ def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True) ->
     if kind == "list" and "elements" in spec:
         element = {"type": spec["elements"], **{key: spec[key] for key in _OF_ELEMENTS if key in spec}}
         return [
-            fitted(f"{name}[{index}]", item, element, with_defaults=with_defaults)
+            fitted(f"{name}[{index}]", item, element, with_defaults=with_defaults, expands=expands)
             for index, item in enumerate(value)
         ]
-    return _suboptions(name, value, spec, with_defaults) if kind == "dict" and "options" in spec else value
+    return (
+        _suboptions(name, value, spec, with_defaults, expands)
+        if kind == "dict" and "options" in spec
+        else value
+    )
 
 
 def _string(name: str, value: Any, choices: Sequence[Any]) -> str:
@@ -112,7 +127,9 @@ def _expected(described: str, spec: _Spec) -> str:
     return f"{described} with {', '.join(spec['options'])}" if "options" in spec else described
 
 
-def _suboptions(name: str, value: Mapping[Any, Any], spec: _Spec, with_defaults: bool) -> dict[str, Any]:
+def _suboptions(
+    name: str, value: Mapping[Any, Any], spec: _Spec, with_defaults: bool, expands: bool
+) -> dict[str, Any]:
     options: Mapping[str, _Spec] = spec["options"]
     unknown = [key for key in value if key not in options]
     if unknown:
@@ -122,7 +139,7 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: _Spec, with_defaults:
             f"{name} has {found}, which is not allowed; it must be {_expected('a mapping', spec)}"
         )
     given = {
-        key: fitted(f"{name}.{key}", item, options[key], with_defaults=with_defaults)
+        key: fitted(f"{name}.{key}", item, options[key], with_defaults=with_defaults, expands=expands)
         for key, item in value.items()
         if item is not None
     }

@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
     gcp_pull_secret,
     k8s_pull_secret,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated, whole_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.fitting import (
     check_arguments,
     fitted,
@@ -62,8 +63,26 @@ def test_what_fits_is_taken_by_ansible_too_and_becomes_the_same(option: str, val
         return
     judged = ArgumentSpecValidator({option: OPTIONS[option]}).validate({option: value})
     assert not judged.error_messages
-    # Paths are expanded where they are used. ``repr``, because NaN is not equal to itself.
+    # ``repr``, because NaN is not equal to itself.
     assert repr(found) == repr(judged.validated_parameters[option])
+
+
+def test_the_targets_of_a_task_are_what_ansible_makes_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXAMPLE", "directory")
+    spec = whole_spec(gcp_pull_secret.target_options)
+    target = {
+        "project": "example-project",
+        "cluster_id": 7,
+        "labels": {"team": "example"},
+        "layers": [{"name": "a", "source": {"file": "~/$EXAMPLE/x", "field": None}}],
+        "retention": {"keep": "3"},
+        "adopt": None,
+    }
+    arguments = {"targets": [target, {"project": "other", "source": '{"env": "A"}'}], "concurrency": "2"}
+    judged = ArgumentSpecValidator(spec).validate(arguments)
+    assert not judged.error_messages
+    assert validated(gcp_pull_secret.target_options, arguments) == judged.validated_parameters
+    assert "~" not in str(judged.validated_parameters)
 
 
 @pytest.mark.parametrize(

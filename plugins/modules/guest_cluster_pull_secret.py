@@ -13,14 +13,18 @@ description:
   - Delivers one pull secret to every guest cluster of a host cluster that runs Cluster API, in one task for any
     number of guests. The task finds the guests by the host's namespaces and the Cluster objects in them. The host
     is the cluster of O(kubernetes).
-  - In the namespace of each Cluster, it keeps a Secret with the manifest of the pull secret, and a
-    ClusterResourceSet that selects the Cluster by its name. Cluster API then creates the pull secret in the
-    guest, and updates it after each rotation.
+  - With O(delivery=cluster_resource_set), it keeps a Secret with the manifest of the pull secret in the namespace
+    of each Cluster, and a ClusterResourceSet that selects the Cluster by its name. Cluster API then creates the
+    pull secret in the guest, and updates it after each rotation.
+  - With O(delivery=direct), it writes the pull secret in each guest itself, with the kubeconfig that Cluster API
+    keeps on the host. It then also repairs what others changed there, removes it from namespaces and guests that
+    left, and can name it in service accounts.
   - A namespace with one Cluster has a ClusterResourceSet named O(set_name). Where a namespace has several
     Clusters, the Cluster's name follows. The selector of a ClusterResourceSet cannot be changed, so an existing
     one that fits stays.
   - Removes its objects for guests that left, and for namespaces that are no longer selected, but never more
-    than O(prune_limit). What a guest already holds stays there, since Cluster API deletes nothing in a guest.
+    than O(prune_limit). Cluster API deletes nothing in a guest, so with O(delivery=cluster_resource_set) what a
+    guest already holds stays there.
   - A guest that fails does not stop the others. An object that belongs to somebody else is refused.
   - Reads Cluster API's objects as v1beta2, or as v1beta1 if the host does not serve v1beta2, and writes what it
     read.
@@ -36,8 +40,9 @@ options:
   state:
     description:
       - With V(present), all selected guests get the pull secret.
-      - With V(absent), the objects of this delivery are removed from the host. With O(namespace_selector) or
-        O(namespace_pattern), only from the selected namespaces. O(prune_limit) does not apply.
+      - With V(absent), the objects of this delivery are removed from the host, and with O(delivery=direct) first
+        from the guests. With O(namespace_selector) or O(namespace_pattern), only those of the selected namespaces.
+        O(prune_limit) does not apply.
     type: str
     choices: [present, absent]
     default: present
@@ -49,6 +54,15 @@ options:
   namespace_pattern:
     description: Regular expression that the whole name of a host's namespace must match.
     type: str
+  delivery:
+    description:
+      - V(cluster_resource_set) lets Cluster API write in the guests. It repairs nothing there, but see
+        O(report_drift).
+      - V(direct) writes in the guests with their kubeconfigs, the Secrets C(CLUSTER-kubeconfig) of the host.
+      - To change it, first remove the delivery with O(state=absent) and the old value.
+    type: str
+    choices: [cluster_resource_set, direct]
+    default: cluster_resource_set
   set_name:
     description:
       - Name of the ClusterResourceSets and their Secrets, and of this delivery. A task removes only objects of
@@ -67,11 +81,34 @@ options:
     type: list
     elements: str
     default: [kube-system]
+  secret_namespace_selector:
+    description:
+      - Label selector of more namespaces of the guests. Needs O(delivery=direct).
+      - If it selects no namespace of a guest, nothing is removed from that guest.
+    type: str
+  all_secret_namespaces:
+    description: Whether every namespace of the guests gets the pull secret. Needs O(delivery=direct).
+    type: bool
+    default: false
+  service_accounts:
+    description:
+      - Service accounts of these namespaces whose C(imagePullSecrets) get the pull secret's name, such as
+        V(default). Other entries stay. Needs O(delivery=direct).
+      - A service account that does not exist is a warning, and a later task adds the name to it. An account that is
+        no longer listed loses it.
+    type: list
+    elements: str
+  report_drift:
+    description:
+      - Whether the task looks into each delivered guest whose kubeconfig it may read, and warns of what differs
+        there. A guest that does not answer costs 5 seconds. Has no effect with O(delivery=direct).
+    type: bool
+    default: true
   label_clusters:
     description:
       - Whether to set the label C(cluster.x-k8s.io/cluster-name) on Clusters without it. Cluster API does not
         set it, and a ClusterResourceSet selects a Cluster by it.
-      - Otherwise a Cluster without the label fails.
+      - Otherwise a Cluster without the label fails. With O(delivery=direct), no label is needed.
     type: bool
     default: false
   adopt:
@@ -83,7 +120,10 @@ options:
     type: bool
     default: false
   prune:
-    description: Whether to remove the objects of guests that left and of namespaces that are no longer selected.
+    description:
+      - Whether to remove the objects of guests that left and of namespaces that are no longer selected.
+      - With O(delivery=direct) also those in namespaces of a guest that are no longer selected. If one namespace of
+        a guest fails, nothing is removed from that guest.
     type: bool
     default: true
   prune_limit:
@@ -91,6 +131,7 @@ options:
       - Largest share of the delivery's guests that one task removes, in percent, but always at least one guest.
         If more would be removed, nothing is removed, and the task fails after the delivery to the others.
       - If no namespace is selected, or the selected namespaces have no Cluster, nothing is removed at all.
+      - Namespaces of a guest do not count.
       - V(100%) confirms any number.
     type: str
     default: 10%
@@ -117,6 +158,17 @@ EXAMPLES = r"""
 - name: Remove the delivery from the host
   hyperfleet.pull_secret.guest_cluster_pull_secret:
     state: absent
+
+- name: Keep it right in the guests themselves, also for the default service account of a team's namespaces
+  hyperfleet.pull_secret.guest_cluster_pull_secret:
+    source:
+      kubernetes:
+        namespace: kube-system
+        name: source-pull-secret
+    namespace_selector: capi-pull-secret=true
+    delivery: direct
+    secret_namespace_selector: team=example
+    service_accounts: [default]
 """
 
 RETURN = r"""
@@ -133,8 +185,9 @@ targets:
       sample: capi-cluster-1/cluster-1
     state:
       description:
-        - C(delivered) if Cluster API has applied the current Secret, C(waiting) if it has not yet, C(pruned) if
-          the objects were removed, C(skipped) if the Cluster is being deleted.
+        - C(delivered) if the guest has the current pull secret, C(repaired) if it had changed there since the last
+          task, C(waiting) if Cluster API has not applied it yet or the guest's control plane is not ready,
+          C(pruned) if it was removed, C(skipped) if the Cluster is being deleted.
       type: str
       returned: on success
       sample: delivered
@@ -144,12 +197,12 @@ targets:
       returned: if they were
       sample: its namespace is not selected
     place:
-      description: Full name of the Secret on the host.
+      description: Full name of the Secret on the host; with O(delivery=direct), of the ConfigMap.
       type: str
       returned: always
       sample: namespaces/capi-cluster-1/secrets/crs-pull-secret
     changed:
-      description: Whether the guest's objects on the host changed.
+      description: Whether the guest's objects changed, on the host or in the guest.
       type: bool
       returned: always
     actions:

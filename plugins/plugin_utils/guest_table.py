@@ -14,7 +14,7 @@ from .table import aligned, counted, fitting
 __all__ = ["guest_table"]
 
 _HEADERS = ("GUEST", "STATE", "ACTIONS", "RESULT")
-_STATES = ("delivered", "waiting", "pruned", "skipped")
+_STATES = ("delivered", "repaired", "waiting", "pruned", "skipped")
 
 
 def guest_table(result: Mapping[str, Any], *, check_mode: bool) -> list[str]:

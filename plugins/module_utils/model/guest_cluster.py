@@ -13,12 +13,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CLUSTER_NAME", "RECORD", "GuestCluster", "GuestPullSecret", "HostNamespace", "parse_guest"]
+__all__ = [
+    "CLUSTER_NAME",
+    "DELIVERED_BY",
+    "RECORD",
+    "GuestCluster",
+    "GuestPullSecret",
+    "HostNamespace",
+    "parse_guest",
+]
 
 CLUSTER_NAME = "cluster.x-k8s.io/cluster-name"
 """The label by which our ClusterResourceSets select a Cluster. Cluster API itself does not set it on Clusters."""
 RECORD = "hyperfleet.io/resource-set"
 """The label of everything that a delivery owns on the host, with the delivery's name: the record of its guests."""
+DELIVERED_BY = "hyperfleet.io/delivered-by"
+"""The label of what a direct delivery owns in a guest, with the delivery's name."""
 _PAUSED = "cluster.x-k8s.io/paused"
 
 
@@ -34,12 +44,14 @@ class HostNamespace:
 class GuestCluster:
     """A Cluster object of the host.
 
+    :param is_initialized: its control plane has answered once.
     :param is_paused: Cluster API leaves it alone, but applies ClusterResourceSets all the same.
     """
 
     namespace: str
     name: str
     labels: Mapping[str, str]
+    is_initialized: bool = False
     is_paused: bool = False
     is_deleting: bool = False
 
@@ -62,6 +74,10 @@ class GuestPullSecret:
     :param label_selector: of the host's namespaces, as ``kubectl -l`` has it; None selects all.
     :param pattern: a regular expression that a namespace's whole name matches; None matches all.
     :param secret_namespaces: of the guests.
+    :param is_direct: through the guests' own API servers, and not by ClusterResourceSets.
+    :param guest_selector: of more namespaces of the guests; None selects none, an empty one all.
+    :param service_accounts: of these namespaces, which get the Secret's name.
+    :param report_drift: whether a delivery by ClusterResourceSets looks into the guests that it may reach.
     :param prune_percent: the largest share of the guests that a run may remove.
     """
 
@@ -70,6 +86,10 @@ class GuestPullSecret:
     secret_namespaces: tuple[str, ...]
     label_selector: str | None
     pattern: str | None
+    is_direct: bool = False
+    guest_selector: str | None = None
+    service_accounts: tuple[str, ...] = ()
+    report_drift: bool = True
     present: bool = True
     adopt: bool = False
     label_clusters: bool = False
@@ -85,6 +105,17 @@ def parse_guest(cluster: Mapping[str, Any]) -> GuestCluster:
         namespace=str(metadata["namespace"]),
         name=str(metadata["name"]),
         labels=metadata.get("labels") or {},
+        is_initialized=_is_initialized(cluster.get("status") or {}),
         is_paused=bool((cluster.get("spec") or {}).get("paused")) or _PAUSED in annotations,
         is_deleting="deletionTimestamp" in metadata,
+    )
+
+
+def _is_initialized(status: Mapping[str, Any]) -> bool:
+    # v1beta2, and v1beta1, which only has a condition.
+    if (status.get("initialization") or {}).get("controlPlaneInitialized"):
+        return True
+    conditions = status.get("conditions") or ()
+    return any(
+        one.get("type") == "ControlPlaneInitialized" and one.get("status") == "True" for one in conditions
     )

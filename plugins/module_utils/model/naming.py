@@ -28,6 +28,7 @@ __all__ = [
     "KUBERNETES_ANNOTATIONS",
     "KUBERNETES_NAME",
     "KUBERNETES_NAMESPACE",
+    "LABEL_SELECTOR",
     "LAST_APPLIED",
     "MANAGED_BY",
     "OURS",
@@ -66,6 +67,8 @@ OURS = {"managed-by": MANAGED_BY, "adapter": _ADAPTER}
 """The labels that all pull secrets of this collection carry, in every place."""
 _VERSION = "v1"
 # The API server's own rules: otherwise it would refuse a name after other secrets were written.
+LABEL_SELECTOR = re.compile(r"[A-Za-z0-9._/=!, ()-]{1,1000}\Z")
+"""As ``kubectl -l`` has it: keys, values and the operators = == != in notin, without anything that ends a query."""
 KUBERNETES_NAME = re.compile(
     r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z"
 )

@@ -13,10 +13,11 @@ from typing import Any
 from ..dockerconfig import sensitive_forms
 from ..model.errors import PullSecretError
 from ..model.limits import Limits
-from ..model.naming import kubernetes_secret_address
 from ..places.reader import Document
 from ..runtime.secrecy import Mask
+from ..workflows.guest_cluster.access import GuestAccess
 from ..workflows.guest_cluster.deliver import GuestDelivery
+from ..workflows.guest_cluster.direct import DirectDelivery
 from ..workflows.guest_cluster.from_options import build_guest_pull_secret
 from ..workflows.guest_cluster.host import read_applied, read_host
 from ..workflows.guest_cluster.plan import Delivery, GuestPlan, Removal, plan_guests
@@ -34,9 +35,18 @@ def target_options() -> dict[str, Any]:
         **document_options(),
         namespace_selector={"type": "str"},
         namespace_pattern={"type": "str"},
+        delivery={
+            "type": "str",
+            "choices": ["cluster_resource_set", "direct"],
+            "default": "cluster_resource_set",
+        },
         set_name={"type": "str", "default": "crs-pull-secret"},
         secret_name={"type": "str", "default": "pull-secret"},
         secret_namespaces={"type": "list", "elements": "str", "no_log": False, "default": ["kube-system"]},
+        secret_namespace_selector={"type": "str", "no_log": False},
+        all_secret_namespaces={"type": "bool", "no_log": False, "default": False},
+        service_accounts={"type": "list", "elements": "str"},
+        report_drift={"type": "bool", "default": True},
         label_clusters={"type": "bool", "default": False},
         adopt={"type": "bool", "default": False},
         prune={"type": "bool", "default": True},
@@ -73,8 +83,13 @@ def run(
     client = shared.kubernetes.get(deadline)
     kinds, host = read_host(client, wanted, deadline)
     plan = plan_guests(wanted, host)
-    applied = read_applied(client, kinds, deadline) if plan.deliveries else {}
-    delivery = GuestDelivery(shared.settings, client, kinds, wanted, applied, dry_run=check_mode)
+    access = GuestAccess(shared.kubernetes, client)
+    delivery: GuestDelivery | DirectDelivery
+    if wanted.is_direct:
+        delivery = DirectDelivery(shared.settings, access, client, wanted, dry_run=check_mode)
+    else:
+        applied = read_applied(client, kinds, deadline) if plan.deliveries else {}
+        delivery = GuestDelivery(shared.settings, client, kinds, wanted, applied, access, dry_run=check_mode)
 
     def work(guest: Delivery | Removal, current: Work) -> None:
         current.seen.extend(seen)
@@ -85,12 +100,13 @@ def run(
 
     guests: list[Delivery | Removal] = [*plan.deliveries, *plan.removals]
     targets: list[Wanted[Delivery | Removal]] = [Wanted({"id": guest.id}, guest) for guest in guests]
-    return _whole(shared.over(targets, _place, work), plan, document)
+    plural = "configmaps" if wanted.is_direct else "secrets"
 
+    def place(target: Wanted[Delivery | Removal]) -> str:
+        described = target.target()
+        return f"namespaces/{described.namespace}/{plural}/{described.set_name}"
 
-def _place(target: Wanted[Delivery | Removal]) -> str:
-    described = target.target()
-    return kubernetes_secret_address(described.namespace, described.set_name)
+    return _whole(shared.over(targets, place, work), plan, document)
 
 
 def _whole(result: dict[str, Any], plan: GuestPlan, document: Document | None) -> dict[str, Any]:

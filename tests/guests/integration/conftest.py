@@ -22,6 +22,19 @@ def server() -> Iterator[Api]:
         yield api
 
 
+@pytest.fixture(scope="session")
+def guest_server() -> Iterator[Api]:
+    with api_server(STAND_IN) as api:
+        yield api
+
+
+@pytest.fixture
+def guest(guest_server: Api) -> Api:
+    """A guest's API server, without the faults and counted calls of the previous test."""
+    guest_server.reset()
+    return guest_server
+
+
 @pytest.fixture
 def world(server: Api) -> Iterator[World]:
     """A host without guests, and without the faults and counted calls of the previous test."""

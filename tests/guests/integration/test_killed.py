@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 
 from tests.guests.integration.world import SETS, World
-from tests.support.docker_configs import docker_config
+from tests.lab.session import STAND_IN
+from tests.support.docker_configs import docker_config, held
+from tests.support.kubernetes.running import api_server
+from tests.support.kubernetes.world import Api
 from tests.support.nightly import some
 from tests.tools.env import ROOT
 
@@ -31,9 +34,14 @@ run_task(guest_cluster_pull_secret, json.load(sys.stdin))
 _POINTS = [("create", number) for number in range(4)]
 _POINTS += [("patch", number) for number in range(2)]
 _POINTS += [("delete", number) for number in range(4)]
+# The first delivery, and the one after a rotation, a new namespace and a guest that left.
+_DIRECT = [("first", "host", "create", 0), ("first", "host", "create", 1), ("first", "host", "patch", 0)]
+_DIRECT += [("first", "guest", "create", number) for number in range(2)]
+_DIRECT += [("then", "guest", verb, 0) for verb in ("patch", "create", "delete")]
+_DIRECT += [("then", "host", "patch", 0), ("then", "host", "delete", 0), ("then", "other", "delete", 1)]
 
 
-def _run_and_kill(world: World, params: dict[str, Any], verb: str, skip: int) -> int:
+def _run_and_kill(api: Api, params: dict[str, Any], verb: str, skip: int) -> int:
     """Return the exit code of the run, which is killed before a write."""
     process = subprocess.Popen(
         [sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, text=True, cwd=ROOT, stderr=subprocess.PIPE
@@ -43,7 +51,7 @@ def _run_and_kill(world: World, params: dict[str, Any], verb: str, skip: int) ->
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
 
-    world.api.faults.add(verb=verb, act=kill, skip=skip, drop=True)
+    api.faults.add(verb=verb, act=kill, skip=skip, drop=True)
     process.communicate(json.dumps(params))
     return process.returncode
 
@@ -61,7 +69,7 @@ def test_the_next_run_ends_right(world: World, verb: str, skip: int) -> None:
     world.put_source(docker_config(registry_example_com="two"))
     params = world.params(prune_limit="100%", concurrency=1)
     world.api.reset()
-    assert _run_and_kill(world, params, verb, skip) == -signal.SIGKILL
+    assert _run_and_kill(world.api, params, verb, skip) == -signal.SIGKILL
     world.api.reset()
     result = world.run(prune_limit="100%")
     assert not result.get("failed"), result
@@ -73,3 +81,40 @@ def test_the_next_run_ends_right(world: World, verb: str, skip: int) -> None:
         assert world.api.secret(namespace, world.set_name) is None
     assert world.api.secret(foreign, world.set_name)["data"] == {"manifests.yaml": "e30="}
     assert world.run()["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("phase", "where", "verb", "skip"),
+    some(_DIRECT, ("first", "guest", "create", 1), ("then", "guest", "delete", 0)),
+)
+def test_the_next_direct_run_ends_right(
+    world: World, guest: Api, phase: str, where: str, verb: str, skip: int
+) -> None:
+    with api_server(STAND_IN) as other:
+        kept, left, joined, foreign = (guest.namespace() for _number in range(4))
+        for name in (kept, left, joined):
+            other.namespace(name)
+        guest.put_secret(foreign, "pull-secret", {"own": "e30="})
+        world.reach(*world.guest(), guest)
+        leaving, _name = world.reach(*world.guest(), other)
+        options: dict[str, Any] = {"delivery": "direct", "prune_limit": "100%", "concurrency": 1}
+        spaces = [kept, left]
+        if phase == "then":
+            world.run(**options, secret_namespaces=spaces)
+            world.select(leaving, selected=False)
+            spaces = [kept, joined]
+        world.put_source(docker_config(registry_example_com="two"))
+        api = {"host": world.api, "guest": guest, "other": other}[where]
+        params = world.params(**options, secret_namespaces=spaces)
+        api.reset()
+        assert _run_and_kill(api, params, verb, skip) == -signal.SIGKILL
+        api.reset()
+        result = world.run(**options, secret_namespaces=spaces)
+        assert not result.get("failed"), result
+        for space in (kept, left, joined):
+            secret = guest.secret(space, "pull-secret")
+            assert (secret is not None) is (space in spaces)
+            assert secret is None or held(secret) == docker_config(registry_example_com="two")
+            assert (other.secret(space, "pull-secret") is not None) is (phase == "first" and space in spaces)
+        assert guest.secret(foreign, "pull-secret")["data"] == {"own": "e30="}
+        assert world.run(**options, secret_namespaces=spaces)["changed"] is False

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.guest_cluster import CLUSTER_NAME
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import guest_cluster_pull_secret
+from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of
 from tests.support.docker_configs import KEY, TYPE, docker_config, encoded, held
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import Api
@@ -63,6 +64,12 @@ class World:
             **cluster,
         }
         self.api.create(namespace, "clusters", body)
+        return namespace, name
+
+    def reach(self, namespace: str, name: str, guest: Api) -> tuple[str, str]:
+        """Give a Cluster the kubeconfig of an API server, as Cluster API does; its namespace and its name."""
+        kubeconfig = json.dumps(kubeconfig_of(Cluster("guest", guest.url, guest.token)))
+        self.api.put_secret(namespace, f"{name}-kubeconfig", {"value": encoded(kubeconfig)})
         return namespace, name
 
     def run(self, *, check_mode: bool = False, diff: bool = False, **more: Any) -> dict[str, Any]:

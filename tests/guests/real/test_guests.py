@@ -145,10 +145,42 @@ def test_from_the_first_delivery_to_the_removal() -> None:
         story.wait("guest-2", three)
 
         _adopted(story, two)
+        story.guests["guest-1"].delete(DELIVERED)
+        story.wait_for_warning("guest-1", "is not as it was delivered")
 
         story.run(state="absent")
         wait_until(lambda: not any(any(story.objects(space)) for space in GUESTS), "the removal")
-        story.wait("guest-1", two)
+        story.wait("guest-2", two)
+        _directly(story, three)
+
+
+def _directly(story: Story, document: Object) -> None:
+    """What ClusterResourceSets left is taken over, kept right without Cluster API, and removed."""
+    direct = {"delivery": "direct", "label_clusters": False, "timeout": 3}
+    story.lab.stop_manager()
+    first = story.run(**direct)
+    assert rows(first) == {"guest-1/guest-1": "delivered", "second/guest-2": "delivered"}, first
+    assert story.run(**direct)["changed"] is False
+
+    story.guests["guest-1"].delete(DELIVERED)
+    story.guests["guest-2"].merge(DELIVERED, {"data": {KEY: encoded("{}")}})
+    assert set(rows(story.run(**direct)).values()) == {"repaired"}
+
+    story.lab.stop_guest("guest-2")
+    story.put_source(document)
+    assert rows(story.run(**direct)) == {"guest-1/guest-1": "delivered", "second/guest-2": "failed"}
+    story.lab.start_guest("guest-2")
+    assert set(rows(story.run(**direct)).values()) == {"delivered"}
+    for cluster in GUESTS.values():
+        story.wait(cluster, document)
+
+    story.select("second", selected=False)
+    assert rows(story.run(**direct))["second/guest-2"] == "pruned"
+    assert story.guests["guest-2"].find(DELIVERED) is None
+    story.run(**direct, state="absent")
+    assert story.guests["guest-1"].find(DELIVERED) is None
+    records = "/api/v1/namespaces/{0}/configmaps/" + NAME
+    assert [story.host.find(records.format(space)) for space in GUESTS] == [None, None]
 
 
 def _adopted(story: Story, document: Object) -> None:

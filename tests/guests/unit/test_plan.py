@@ -87,7 +87,7 @@ def test_reasons_of_removals() -> None:
     recorded = [("a", "crs", "one"), ("a", "crs-gone", "gone"), ("z", "crs", "far"), ("a", "crs-one", "one")]
     plan = plan_guests(replace(WANTED, prune_percent=100), host(["a/one"], recorded))
     assert reasons(plan) == {
-        "a/crs": "another ClusterResourceSet delivers to its Cluster",
+        "a/crs": "another record is its Cluster's",
         "a/crs-gone": "its Cluster is gone",
         "z/crs": "its namespace is not selected",
     }
@@ -157,6 +157,7 @@ def test_v1beta1_is_used_where_there_is_no_v1beta2() -> None:
     assert kinds.version == "v1beta1"
     # What may be removed is read before the Clusters, which another run may add meanwhile.
     assert [kind.partition(".")[0] for kind in old.lists] == [
+        "configmaps",
         "clusterresourcesets",
         "secrets",
         "clusters",

@@ -66,6 +66,7 @@ class OwnedObjects:
     """The objects of one namespace that belong to one cluster.
 
     :param dry_run: check mode: nothing is written.
+    :param waits: whether a missing namespace is waited for.
     """
 
     def __init__(
@@ -77,17 +78,19 @@ class OwnedObjects:
         deadline: Deadline,
         *,
         dry_run: bool,
+        waits: bool = True,
     ) -> None:
         self.client = client
         self.namespace = namespace
         self.dry_run = dry_run
+        self.deadline = deadline
         self._cluster_id = cluster_id
         self._outcome = outcome
-        self._deadline = deadline
+        self._waits = waits
 
     def get(self, kind: str, name: str) -> _Object | None:
         """The object, or None."""
-        return self.client.get(self.namespace, kind, name, self._deadline)
+        return self.client.get(self.namespace, kind, name, self.deadline)
 
     def every(
         self, kind: str, namespace: str | None = None, *, metadata_only: bool = True
@@ -96,7 +99,7 @@ class OwnedObjects:
         return self.client.list_all(
             kind,
             "",
-            self._deadline,
+            self.deadline,
             namespace,
             page=_PAGE,
             largest=_LARGEST,
@@ -140,7 +143,7 @@ class OwnedObjects:
             if self.dry_run:
                 return there
             self.client.delete(
-                self.namespace, wanted.kind, wanted.name, delete_preconditions(there), self._deadline
+                self.namespace, wanted.kind, wanted.name, delete_preconditions(there), self.deadline
             )
             return self._create(wanted, there)
         self._outcome.did(f"updated {what}")
@@ -149,7 +152,7 @@ class OwnedObjects:
         patch = merge_patch(wanted.body, there)
         version = there["metadata"]["resourceVersion"]
         patch["metadata"] = {**(patch.get("metadata") or {}), "resourceVersion": version}
-        answer = self.client.patch(self.namespace, wanted.kind, wanted.name, patch, self._deadline)
+        answer = self.client.patch(self.namespace, wanted.kind, wanted.name, patch, self.deadline)
         return self._written(wanted, answer, "update")
 
     def delete(self, kind: str, there: _Object) -> None:
@@ -164,7 +167,7 @@ class OwnedObjects:
         if kind in _SHARED:
             # The syncers write these until they end.
             del precondition["resourceVersion"]
-        self.client.delete(self.namespace, kind, name, precondition, self._deadline)
+        self.client.delete(self.namespace, kind, name, precondition, self.deadline)
         self._outcome.settle()
         note(self._outcome, f"delete-{kind}", f"Deleted {name}", namespace=self.namespace)
 
@@ -182,7 +185,7 @@ class OwnedObjects:
             for part in ("labels", "annotations"):
                 merged = {**(old["metadata"].get(part) or {}), **(wanted.body["metadata"].get(part) or {})}
                 body["metadata"][part] = without_empty_values(merged)
-        answer = self.client.create(self.namespace, wanted.kind, body, self._deadline)
+        answer = self.client.create(self.namespace, wanted.kind, body, self.deadline, waits=self._waits)
         return self._written(wanted, answer, "create")
 
     def _written(self, wanted: DesiredObject, answer: _Object, verb: str) -> _Object:

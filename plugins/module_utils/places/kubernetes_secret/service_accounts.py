@@ -34,24 +34,29 @@ def link_service_account(
     *,
     present: bool,
     dry_run: bool,
-) -> None:
+    waits: bool = True,
+) -> bool:
     """Add the secret to the account's list, or remove it. Other entries and their order stay.
 
-    :raises DependencyMissing: the account does not exist, after waiting for it.
+    :param waits: whether an account that does not exist is waited for.
+    :return: whether the account exists.
+    :raises DependencyMissing: the account still does not exist after waiting for it.
     :raises Conflict: another client changed it meanwhile; the caller reads again.
     """
 
     def read(_timeout: float) -> dict[str, Any]:
         found = client.get(namespace, "serviceaccounts", account, deadline)
-        if found is None and present and not dry_run:
+        if found is None and present and waits and not dry_run:
             raise DependencyMissing(f"service account {namespace}/{account} does not exist")
         return found or {}
 
     found = settings.retrier.call(read, deadline=deadline, api_timeout=settings.api_timeout)
     there = list(found.get("imagePullSecrets") or [])
     names = [entry.get("name") for entry in there]
-    if (secret in names) == present or (not found and not present):
-        return
+    if not found and not (present and waits):
+        return False
+    if (secret in names) == present:
+        return True
     wanted = (
         there + [{"name": secret}] if present else [entry for entry in there if entry.get("name") != secret]
     )
@@ -62,7 +67,7 @@ def link_service_account(
             outcome.warnings.append(
                 f"service account {namespace}/{account} does not exist; a run without check mode waits for it"
             )
-        return
+        return bool(found)
     client.patch(
         namespace,
         "serviceaccounts",
@@ -71,6 +76,7 @@ def link_service_account(
         deadline,
     )
     note(outcome, "link-service-account", f"Changed imagePullSecrets of {account}", namespace=namespace)
+    return True
 
 
 def _listed(entries: Sequence[Mapping[str, Any]]) -> str:

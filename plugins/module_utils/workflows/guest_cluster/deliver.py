@@ -14,21 +14,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...clients.kubernetes.client import KubernetesClient
-from ...model.errors import ConfigurationError, OwnershipConflict
+from ...dockerconfig import DockerConfig
+from ...model.errors import (
+    ConfigurationError,
+    NotFound,
+    OwnershipConflict,
+    PermissionDenied,
+    PullSecretError,
+)
 from ...model.guest_cluster import CLUSTER_NAME, RECORD, GuestCluster, GuestPullSecret
-from ...model.naming import allows
 from ...model.shown import first_few, shown
 from ...places.kubernetes_secret.compare import differences
 from ...places.kubernetes_secret.conflict_retry import retry_when_overtaken
 from ...places.kubernetes_secret.owned_objects import DesiredObject, OwnedObjects
+from ...places.kubernetes_secret.target import docker_config_value
 from ...places.reader import Document
 from ...places.writing import note, parse_any
+from ...runtime.retry import Deadline
 from ...runtime.run_settings import RunSettings
 from ..run import Work
+from .access import GuestAccess
 from .desired import (
     IMMUTABLE,
     applied_hash,
+    check_cluster_name,
     docker_config_in,
+    guest_secret,
     not_applied,
     other_content,
     resource_set,
@@ -39,11 +50,16 @@ from .plan import Delivery, Removal
 
 __all__ = ["GuestDelivery"]
 
+# Seconds: it is a glance, and a guest that is down must not hold the others up.
+_GLANCE = 5.0
+_REPAIR = "delete the guest's ClusterResourceSetBinding to have it applied again, or use delivery: direct"
+
 
 class GuestDelivery:
     """Delivers to many guests. Thread-safe.
 
     :param kinds: Cluster API's, as the host serves them.
+    :param access: to the guests, to see what they hold.
     :param applied: what Cluster API had applied when the run began, as ``read_applied`` returns it.
     :param dry_run: check mode: nothing is written.
     """
@@ -55,6 +71,7 @@ class GuestDelivery:
         kinds: ClusterApi,
         wanted: GuestPullSecret,
         applied: Mapping[tuple[str, str, str], str],
+        access: GuestAccess,
         *,
         dry_run: bool,
     ) -> None:
@@ -63,6 +80,7 @@ class GuestDelivery:
         self._kinds = kinds
         self._wanted = wanted
         self._applied = applied
+        self._access = access
         self._dry_run = dry_run
 
     def deliver(self, delivery: Delivery, document: Document, current: Work) -> None:
@@ -89,7 +107,7 @@ class GuestDelivery:
             existing = [
                 # What has no record may exist all the same, and belong to another owner.
                 (None if fresh else listed) or objects.get(wanted.kind, wanted.name)
-                for wanted, listed in ((secret, delivery.secret), (resources, delivery.resource_set))
+                for wanted, listed in ((secret, delivery.secret), (resources, delivery.record))
             ]
             for wanted, item in zip((secret, resources), existing):
                 self._guard(objects, wanted, item)
@@ -100,7 +118,10 @@ class GuestDelivery:
         retry_when_overtaken(self._settings, outcome, current.deadline, write)
         if not guest.is_labelled:
             self._label(guest, current)
-        outcome.extra.update(state=self._state(delivery, secret, current))
+        state = self._state(delivery, secret, current)
+        outcome.extra.update(state=state)
+        if state == "delivered" and self._wanted.report_drift:
+            self._report_drift(guest, document.config, current)
 
     def remove(self, removal: Removal, current: Work) -> None:
         """Delete both objects of a guest that left. What the guest holds stays there."""
@@ -113,7 +134,7 @@ class GuestDelivery:
             existing = [
                 # Without its labels it is not listed, and is refused.
                 (None if fresh else listed) or objects.get(kind, removal.set_name)
-                for kind, listed in zip(kinds, (removal.secret, removal.resource_set))
+                for kind, listed in zip(kinds, (removal.secret, removal.record))
             ]
             for kind, item in zip(kinds, existing):
                 if item is not None:
@@ -135,12 +156,7 @@ class GuestDelivery:
     def _check(self, guest: GuestCluster) -> None:
         """:raises ConfigurationError: a ClusterResourceSet cannot select the Cluster by its name."""
         place = self._client.place(guest.namespace, self._kinds.clusters, shown(guest.name))
-        if not allows("cluster_id", guest.name):
-            raise ConfigurationError(
-                f"{place}: the Cluster's name must be at most 63 lower case letters, digits and dashes, to be a "
-                "label's value",
-                "leave its namespace out of the selection",
-            )
+        check_cluster_name(place, guest.name)
         label = guest.labels.get(CLUSTER_NAME)
         if guest.is_labelled or (label is None and self._wanted.label_clusters):
             return
@@ -198,6 +214,28 @@ class GuestDelivery:
         outcome.differs(f"label {CLUSTER_NAME}", None, guest.name)
         outcome.settle()
 
+    def _report_drift(self, guest: GuestCluster, config: DockerConfig, current: Work) -> None:
+        """Look at what the guest holds, which Cluster API does not, if this run may read the guest's kubeconfig."""
+        outcome, deadline = current.outcome, Deadline(min(self._settings.api_timeout, _GLANCE))
+        try:
+            with self._access.open(guest.namespace, guest.name, deadline) as api:
+                for namespace in self._wanted.secret_namespaces:
+                    wanted = guest_secret(self._wanted, namespace, guest.name, config)
+                    existing = api.get(namespace, wanted.kind, wanted.name, deadline)
+                    value = docker_config_value(existing or {})
+                    current.seen.extend([value] if value is not None else ())
+                    if differences(wanted.body, existing):
+                        place = api.place(namespace, wanted.kind, wanted.name)
+                        outcome.warn(
+                            [
+                                f"{place} is not as it was delivered, and Cluster API does not repair it; {_REPAIR}"
+                            ]
+                        )
+        except (NotFound, PermissionDenied):
+            pass
+        except PullSecretError as error:
+            outcome.warn([f"what the guest holds is not known: {error.message}"])
+
     def _state(self, delivery: Delivery, secret: DesiredObject, current: Work) -> str:
         guest, outcome = delivery.guest, current.outcome
         if guest.is_paused:
@@ -206,7 +244,7 @@ class GuestDelivery:
             )
         if outcome.changed:
             return "waiting"
-        reason = not_applied(delivery.resource_set)
+        reason = not_applied(delivery.record)
         if reason:
             outcome.warnings.append(
                 f"Cluster API could not apply it ({reason}); see the conditions of the ClusterResourceSet"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ...dockerconfig import DockerConfig
-from ...model.guest_cluster import CLUSTER_NAME, RECORD, GuestPullSecret
-from ...model.naming import LAST_APPLIED, kubernetes_labels
+from ...model.errors import ConfigurationError
+from ...model.guest_cluster import CLUSTER_NAME, DELIVERED_BY, RECORD, GuestPullSecret
+from ...model.naming import LAST_APPLIED, allows, kubernetes_labels
 from ...model.shown import shown
 from ...places.kubernetes_secret.compare import ExactMapping
 from ...places.kubernetes_secret.owned_objects import DesiredObject
@@ -22,16 +23,21 @@ from ...places.kubernetes_secret.target import KEY, TYPE, docker_config_value, e
 
 __all__ = [
     "IMMUTABLE",
+    "accounts_in",
     "applied_hash",
+    "check_cluster_name",
     "docker_config_in",
+    "guest_secret",
     "not_applied",
     "other_content",
+    "record_of",
     "resource_set",
     "source_secret",
 ]
 
 IMMUTABLE = ("spec.clusterSelector", "spec.strategy")
 """The fields of a ClusterResourceSet that Cluster API does not allow to change."""
+_ACCOUNTS = "hyperfleet.io/service-accounts"
 _TYPE = "addons.cluster.x-k8s.io/resource-set"
 # The document's key. Cluster API reads every key as a manifest.
 _MANIFESTS = "manifests.yaml"
@@ -42,7 +48,10 @@ def source_secret(
     wanted: GuestPullSecret, namespace: str, name: str, cluster: str, config: DockerConfig
 ) -> DesiredObject:
     """Return the Secret with the manifests of the guest's pull secrets."""
-    manifests = (_guest_secret(wanted, space, cluster, config) for space in wanted.secret_namespaces)
+    manifests = (
+        {"apiVersion": "v1", "kind": "Secret", **guest_secret(wanted, space, cluster, config).body}
+        for space in wanted.secret_namespaces
+    )
     # JSON is YAML.
     text = "".join(f"{_SEPARATOR}{json.dumps(manifest, indent=2)}\n" for manifest in manifests)
     body = {
@@ -67,6 +76,53 @@ def resource_set(
     }
     body = {"metadata": _metadata(wanted, namespace, name, cluster), "spec": spec}
     return DesiredObject(kind, name, body, api_kind="ClusterResourceSet")
+
+
+def guest_secret(
+    wanted: GuestPullSecret, namespace: str, cluster: str, config: DockerConfig
+) -> DesiredObject:
+    """Return the pull secret in one namespace of the guest."""
+    labels = kubernetes_labels(cluster, None)
+    metadata: dict[str, Any] = {"name": wanted.secret_name, "namespace": namespace, "labels": labels}
+    if wanted.is_direct:
+        # Another label than the host's: a guest may be a host itself, and its own.
+        labels[DELIVERED_BY] = wanted.set_name
+        metadata["annotations"] = {LAST_APPLIED: None}
+    body = {"metadata": metadata, "type": TYPE, "data": {KEY: encode_docker_config(config)}}
+    return DesiredObject("secrets", wanted.secret_name, body, fixed=["type"])
+
+
+def record_of(
+    wanted: GuestPullSecret,
+    place: tuple[str, str, str],
+    versions: Mapping[str, str],
+    accounts: Collection[str],
+) -> DesiredObject:
+    """Return the record of a guest with direct delivery: a ConfigMap on the host.
+
+    :param place: its namespace, its name and the Cluster's name.
+    :param versions: namespace of the guest to the name and resourceVersion of the Secret there.
+    :param accounts: the service accounts that name the Secret.
+    """
+    metadata = _metadata(wanted, *place)
+    metadata["annotations"][_ACCOUNTS] = ",".join(sorted(accounts)) or None
+    return DesiredObject("configmaps", place[1], {"metadata": metadata, "data": ExactMapping(versions)})
+
+
+def accounts_in(record: Mapping[str, Any] | None) -> frozenset[str]:
+    """Return the service accounts in a record."""
+    annotations = (record or {"metadata": {}})["metadata"].get("annotations") or {}
+    return frozenset(filter(None, annotations.get(_ACCOUNTS, "").split(",")))
+
+
+def check_cluster_name(place: str, name: str) -> None:
+    """:raises ConfigurationError: the Cluster's name cannot be a label's value, by which its objects are known."""
+    if not allows("cluster_id", name):
+        raise ConfigurationError(
+            f"{place}: the Cluster's name must be at most 63 lower case letters, digits and dashes, to be a "
+            "label's value",
+            "leave its namespace out of the selection",
+        )
 
 
 def applied_hash(secret: Mapping[str, Any]) -> str:
@@ -114,24 +170,6 @@ def not_applied(resource_set: Mapping[str, Any] | None) -> str | None:
 def _manifests_in(secret: Mapping[str, Any]) -> Iterator[Any]:
     text = base64.b64decode((secret.get("data") or {}).get(_MANIFESTS) or "").decode()
     return map(json.loads, filter(None, text.split(_SEPARATOR)))
-
-
-def _guest_secret(
-    wanted: GuestPullSecret, namespace: str, cluster: str, config: DockerConfig
-) -> dict[str, Any]:
-    # Without the record: a guest may be a host itself, and its own.
-    metadata = {
-        "name": wanted.secret_name,
-        "namespace": namespace,
-        "labels": kubernetes_labels(cluster, None),
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": metadata,
-        "type": TYPE,
-        "data": {KEY: encode_docker_config(config)},
-    }
 
 
 def _metadata(wanted: GuestPullSecret, namespace: str, name: str, cluster: str) -> dict[str, Any]:

@@ -12,13 +12,11 @@ from typing import Any
 
 from ...model.errors import ConfigurationError, WrongOption
 from ...model.guest_cluster import GuestPullSecret
-from ...model.naming import check_name
+from ...model.naming import LABEL_SELECTOR, check_name
 
 __all__ = ["build_guest_pull_secret"]
 
 _SHARE = re.compile(r"(100|[1-9]?[0-9])%\Z")
-# As `kubectl -l` has it: keys, values and the operators = == != in notin, without anything that ends a query.
-_SELECTOR = re.compile(r"[A-Za-z0-9._/=!, ()-]{1,1000}\Z")
 _LONGEST_PATTERN_CHARACTERS = 256
 
 
@@ -37,11 +35,24 @@ def build_guest_pull_secret(options: Mapping[str, Any]) -> GuestPullSecret:
             "namespace_selector or namespace_pattern is required",
             "namespace_pattern: .* selects every namespace",
         )
+    is_direct = options["delivery"] == "direct"
+    for option in ("secret_namespace_selector", "all_secret_namespaces", "service_accounts"):
+        if options.get(option) and not is_direct:
+            raise WrongOption(option, "needs delivery: direct, since Cluster API looks at nothing in a guest")
+    if is_direct and options["label_clusters"]:
+        raise WrongOption("label_clusters", "has no effect with delivery: direct; leave it out")
     return GuestPullSecret(
         set_name=check_name("namespace", options["set_name"], "set_name"),
         secret_name=check_name("name", options["secret_name"], "secret_name"),
         secret_namespaces=_namespaces(options["secret_namespaces"]),
-        label_selector=_selector(selector),
+        is_direct=is_direct,
+        guest_selector=_guest_selector(options),
+        service_accounts=tuple(
+            check_name("name", name, f"service_accounts[{index}]")
+            for index, name in enumerate(options.get("service_accounts") or ())
+        ),
+        report_drift=options["report_drift"],
+        label_selector=_selector("namespace_selector", selector),
         pattern=_pattern(pattern),
         present=present,
         adopt=options["adopt"],
@@ -60,9 +71,20 @@ def _namespaces(names: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(checked))
 
 
-def _selector(text: str | None) -> str | None:
-    if text is not None and not _SELECTOR.match(text):
-        raise WrongOption("namespace_selector", "must be a label selector, such as capi-pull-secret=true")
+def _guest_selector(options: Mapping[str, Any]) -> str | None:
+    selector = (options.get("secret_namespace_selector") or "").strip() or None
+    if not options["all_secret_namespaces"]:
+        return _selector("secret_namespace_selector", selector)
+    if selector is not None:
+        raise WrongOption(
+            "secret_namespace_selector", "has no effect with all_secret_namespaces; leave one out"
+        )
+    return ""
+
+
+def _selector(option: str, text: str | None) -> str | None:
+    if text is not None and not LABEL_SELECTOR.match(text):
+        raise WrongOption(option, "must be a label selector, such as capi-pull-secret=true")
     return text
 
 

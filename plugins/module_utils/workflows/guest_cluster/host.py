@@ -2,7 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads the host: what the delivery owns, the Clusters and the namespaces, in one LIST each."""
+"""Reads the host: what the delivery owns, the Clusters and the namespaces, in one LIST each.
+
+ConfigMaps are the records of direct deliveries. Direct delivery also asks for ClusterResourceSets, since Cluster
+API always has them: their version is that of the Clusters, and a delivery of this name may have begun with them.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +60,13 @@ def read_host(
     """
     record = f"managed-by={MANAGED_BY},{RECORD}={wanted.set_name}"
     # What may be removed is read first: another run may deliver to a new Cluster meanwhile.
+    configmaps = list(client.list_all("configmaps", record, deadline))
     kinds, sets = _resource_sets(client, record, deadline)
     secrets = list(client.list_all("secrets", record, deadline))
     clusters = list(client.list_all(kinds.clusters, "", deadline))
+    _check_delivery(wanted, [*sets, *secrets] if wanted.is_direct else configmaps)
+    if wanted.is_direct:
+        sets, secrets = configmaps, []
     namespaces = client.list_all("namespaces", wanted.label_selector or "", deadline)
     return kinds, Host(
         namespaces=[
@@ -88,6 +96,17 @@ def read_applied(
                     place = str(metadata["namespace"]), cluster, str(resource.get("name"))
                     applied[place] = str(resource.get("hash"))
     return applied
+
+
+def _check_delivery(wanted: GuestPullSecret, others: list[dict[str, Any]]) -> None:
+    """:raises ConfigurationError: the delivery of this name is of the other kind."""
+    for item in others[:1]:
+        delivery = "cluster_resource_set" if wanted.is_direct else "direct"
+        place = f"{item['metadata']['namespace']}/{item['metadata']['name']}"
+        raise ConfigurationError(
+            f"{place}: {wanted.set_name} is a delivery with delivery: {delivery}",
+            f"remove it first, with state: absent and delivery: {delivery}, or set another set_name",
+        )
 
 
 def _resource_sets(

@@ -29,7 +29,7 @@ class Host:
     """What the host has.
 
     :param namespaces: those that the label selector selects.
-    :param sets: the ClusterResourceSets that carry the delivery's record.
+    :param sets: the ClusterResourceSets (with direct delivery: the ConfigMaps) that carry the delivery's label.
     :param secrets: the Secrets that carry it.
     """
 
@@ -44,11 +44,12 @@ class Delivery:
     """A guest that gets the pull secret.
 
     :param set_name: the name of the guest's ClusterResourceSet and of its Secret.
+    :param record: the ClusterResourceSet; with direct delivery, the ConfigMap.
     """
 
     guest: GuestCluster
     set_name: str
-    resource_set: _Object | None = None
+    record: _Object | None = None
     secret: _Object | None = None
 
     @property
@@ -67,14 +68,18 @@ class Removal:
     """A guest that left, or whose namespace is no longer selected.
 
     :param cluster: the Cluster's name, as the objects' label has it.
+    :param has_cluster: whether the Cluster is there, selected or not.
+    :param is_double: whether another record of this delivery is the Cluster's.
     """
 
     namespace: str
     set_name: str
     cluster: str
     reason: str
-    resource_set: _Object | None = None
+    record: _Object | None = None
     secret: _Object | None = None
+    has_cluster: bool = False
+    is_double: bool = False
 
     @property
     def id(self) -> str:
@@ -113,6 +118,8 @@ def plan_guests(wanted: GuestPullSecret, host: Host) -> GuestPlan:
         for guest, name in _named(wanted.set_name, guests, recorded)
     ]
     kept = {(delivery.namespace, delivery.set_name) for delivery in deliveries} if wanted.present else set()
+    there = {(guest.namespace, guest.name) for guest in host.guests}
+    delivered = {(guest.namespace, guest.name) for guest in guests}
     removals = [
         Removal(
             place[0],
@@ -121,6 +128,8 @@ def plan_guests(wanted: GuestPullSecret, host: Host) -> GuestPlan:
             _reason(wanted, place[0], living, guests, _cluster_of(recorded[place])),
             sets.get(place),
             secrets.get(place),
+            has_cluster=(place[0], _cluster_of(recorded[place])) in there,
+            is_double=wanted.present and (place[0], _cluster_of(recorded[place])) in delivered,
         )
         for place in sorted(recorded)
         # What is in a terminating namespace goes with it.
@@ -207,7 +216,7 @@ def _reason(
     if namespace not in living:
         return "its namespace is not selected"
     if any(guest.namespace == namespace and guest.name == cluster for guest in guests):
-        return "another ClusterResourceSet delivers to its Cluster"
+        return "another record is its Cluster's"
     return "its Cluster is gone"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from ...clients.kubernetes.client import KubernetesClient, KubernetesClients
 from ...model.errors import ConfigurationError, DependencyMissing, NotFound, PullSecretError
 from ...model.naming import KUBERNETES_NAME
+from ...places.kubernetes_secret.kubeconfig_secret import client_of_kubeconfig
 from ...places.kubernetes_secret.target import KEY, is_being_deleted, secret_value
 from ...runtime.retry import Deadline
 from .cluster import HostedCluster, SecretKeyReference
@@ -45,14 +46,8 @@ class ControlPlane:
         if cluster.reached_directly:
             return self._clients.other(self._deadline, cluster.hosted_context, cluster.hosted_kubeconfig)
         reference = cluster.kubeconfig_secret or self._kubeconfig_of_plane()
-        client = self._client()
-        where = client.place(reference.namespace, "secrets", reference.name)
-        secret = client.get(reference.namespace, "secrets", reference.name, self._deadline)
-        if secret is None:
-            raise NotFound(f"{where}: the hosted cluster's kubeconfig does not exist")
-        return self._clients.embedded(
-            secret_value(secret, reference.key, where), cluster.id, where, self._deadline
-        )
+        address = reference.namespace, reference.name, reference.key
+        return client_of_kubeconfig(self._clients, self._client(), address, cluster.id, self._deadline)
 
     def is_same(self, client: KubernetesClient) -> bool:
         """Whether this is the management cluster's own client, which other clusters share."""

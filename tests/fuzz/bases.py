@@ -162,6 +162,14 @@ RULEBOOKS: dict[str, tuple[dict[str, Any], Any]] = {
         },
         {"kubernetes_secret": {"clusters": ["cls-1"], "targets": [HOSTED]}},
     ),
+    "guest_cluster": (
+        {
+            "guest_cluster_source": {"kubernetes": {"namespace": "sources", "name": "one"}},
+            "guest_cluster_namespace_pattern": "clusters-.*",
+            **{f"guest_cluster_{name}": value for name, value in _FAST.items()},
+        },
+        {"kubernetes_secret": {"clusters": ["crs-pull-secret"], "targets": []}},
+    ),
 }
 
 SOURCES: dict[str, list[dict[str, Any]]] = {

@@ -87,7 +87,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    directory: Path, rulebook: str | Path, *, print_events: bool = False, **variables: str
+    directory: Path, rulebook: str | Path, *, print_events: bool = False, **variables: Any
 ) -> Prepared:
     """Write down what ansible-rulebook needs, as a user would: a rulebook's name or file, and variables."""
     tools = env.make("rulebook", sys.executable).absolute() / "bin"

@@ -38,6 +38,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 )
 
 __all__ = [
+    "COLLECTIONS",
     "ApiServers",
     "Found",
     "Named",
@@ -48,6 +49,11 @@ __all__ = [
     "WatchRefused",
 ]
 
+COLLECTIONS = {
+    "clusters": tuple(f"/apis/cluster.x-k8s.io/{version}/clusters" for version in ("v1beta2", "v1beta1")),
+    "namespaces": ("/api/v1/namespaces",),
+}
+"""The kinds that may be watched as a whole, with the paths of their lists, the newest version first."""
 _JSON = "application/json"
 _TABLE = f"{_JSON};as=Table;g=meta.k8s.io;v=v1"
 # Seconds for a complete response, and for the beginning of a watch.
@@ -95,10 +101,16 @@ class WatchExpired(WatchFailed):
 
 
 class Named(NamedTuple):
-    """One Secret of the API server."""
+    """One Secret of the API server, or all objects of a kind.
+
+    :param name: of the Secret, or the plural of the kind.
+    :param path: of the kind's list; empty for a Secret.
+    """
 
     namespace: str
     name: str
+    path: str = ""
+    selector: str = ""
 
 
 class Found(NamedTuple):
@@ -163,10 +175,27 @@ class SecretReader:
             raise PermissionDenied(text)
         raise NotFound(text) if answer.status == 404 else Unavailable(text)
 
+    async def collection(self, kind: str, selector: str) -> Named:
+        """Return all objects of a kind, in the newest version that the server has."""
+        paths = COLLECTIONS[kind]
+        for path in paths[:-1]:
+            try:
+                async with self._servers.slot(self._server.access):
+                    await self._table(path, {"limit": "1"})
+            except WatchFailed as error:
+                if error.status != 404:
+                    raise
+            else:
+                return Named("", kind, path, selector)
+        return Named("", kind, paths[-1], selector)
+
     async def find(self, secret: Named) -> Found:
         """Return the Secret's state, and the version from which to watch."""
         async with self._servers.slot(self._server.access):
-            listed = await self._table(_path(secret), {"fieldSelector": _selector(secret)})
+            if secret.path:
+                version = (await self._table(secret.path, {**_chosen(secret), "limit": "1"}))["version"]
+                return Found(version, version)
+            listed = await self._table(_path(secret), _chosen(secret))
             if not listed["rows"]:
                 return Found("", listed["version"])
             # A list as a Table has no versions of its rows. A change between both requests appears twice, here and
@@ -189,7 +218,7 @@ class SecretReader:
         """
         parameters = {
             "watch": "1",
-            "fieldSelector": _selector(secret),
+            **_chosen(secret),
             "resourceVersion": at,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(random.randint(*_WATCH)),  # noqa: S311 - not for a secret
@@ -288,8 +317,10 @@ def _failure(status: int, retry_after: str | None = None) -> WatchFailed:
 
 
 def _path(secret: Named) -> str:
-    return f"/api/v1/namespaces/{quote(secret.namespace, safe='')}/secrets"
+    return secret.path or f"/api/v1/namespaces/{quote(secret.namespace, safe='')}/secrets"
 
 
-def _selector(secret: Named) -> str:
-    return f"metadata.name={secret.name}"
+def _chosen(secret: Named) -> dict[str, str]:
+    if secret.path:
+        return {"labelSelector": secret.selector}
+    return {"fieldSelector": f"metadata.name={secret.name}"}

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import COLLECTIONS
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     CONNECTION,
     Clusters,
@@ -22,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     parse_only,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import LABEL_SELECTOR
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import MISPLACED, shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import misplaced
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yaml_text import (
@@ -195,12 +197,30 @@ def _explicit(entry: Mapping[str, Any], where: str, default: ServerOptions) -> l
             raise ConfigurationError(
                 f"{where}: each entry of watches must be a mapping with namespace and name"
             )
-        parse_only(watch, ("namespace", "name", *CONNECTION), f"{where}: watches")
+        parse_only(watch, ("namespace", "name", "kind", "label_selector", *CONNECTION), f"{where}: watches")
+        if watch.get("kind") is not None:
+            found.append(_collection(watch, _connection(watch, where) or own, f"{where}: watches"))
+            continue
+        if watch.get("label_selector") is not None:
+            raise ConfigurationError(f"{where}: watches: label_selector needs kind")
         namespace, name = (
             parse_name(watch.get(key), f"{where}: watches: {key}") for key in ("namespace", "name")
         )
         found.append(Watched(_connection(watch, where) or own, namespace, name))
     return found
+
+
+def _collection(watch: Mapping[str, Any], connection: ServerOptions, where: str) -> Watched:
+    """Parse ``{kind, label_selector}``."""
+    kind, selector = watch["kind"], watch.get("label_selector") or ""
+    selector = selector.strip() if isinstance(selector, str) else selector
+    if kind not in COLLECTIONS:
+        raise ConfigurationError(f"{where}: kind must be one of {', '.join(COLLECTIONS)}")
+    if watch.get("namespace") or watch.get("name"):
+        raise ConfigurationError(f"{where}: kind cannot be combined with namespace or name")
+    if not isinstance(selector, str) or not (selector == "" or LABEL_SELECTOR.match(selector)):
+        raise ConfigurationError(f"{where}: label_selector must be a label selector, such as team=example")
+    return Watched(connection, "", None, kind=kind, selector=selector)
 
 
 def _hosted(entry: Mapping[str, Any], where: str, default: ServerOptions) -> list[Watched]:

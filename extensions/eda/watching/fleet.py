@@ -165,7 +165,7 @@ class Fleet:
     def _trouble(self, watched: Watched, secret: Named, text: str | None) -> None:
         concerned = sorted(self._clusters.get(watched, ()))
         said = "works again" if text is None else text
-        LOGGER.warning("%s: watching %s/%s: %s", ", ".join(concerned[:3]), *secret, said)
+        LOGGER.warning("%s: watching %s/%s: %s", ", ".join(concerned[:3]), *secret[:2], said)
         self._batches.problem(concerned, secret, text)
         if text is None:
             self._troubled.discard(watched)

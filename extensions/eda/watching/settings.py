@@ -69,15 +69,19 @@ class KubeconfigSecret:
 
 @dataclass(frozen=True)
 class Watched:
-    """One Secret of one API server.
+    """One Secret of one API server, or all objects of a kind.
 
     :param name: None means the HostedControlPlane's ``spec.pullSecret``; ``plane`` as above.
+    :param kind: ``clusters`` (of Cluster API) or ``namespaces``, of which only those that come and go count.
+    :param selector: the labels of these objects, as ``kubectl -l`` has it.
     """
 
     connection: ServerOptions
     namespace: str
     name: str | None
     plane: str | None = None
+    kind: str | None = None
+    selector: str = ""
 
 
 @dataclass(frozen=True)

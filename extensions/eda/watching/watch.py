@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Watches one Secret until the process ends, and continues after all errors of the server."""
+"""Watches one Secret, or a kind, until the process ends, and continues after all errors of the server."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Watch:
         pauses: Pauses,
     ) -> None:
         self.watched = watched
-        self.secret = Named(watched.namespace, watched.name or "(the original)")
+        self.secret = Named(watched.namespace, watched.name or watched.kind or "(the original)")
         self._servers = servers
         self._accesses = accesses
         self._changed = changed
@@ -149,10 +149,14 @@ class Watch:
     async def _named(self, server: SecretReader) -> Named:
         """Return the Secret; a HostedControlPlane may name another one by now."""
         watched = self.watched
+        if watched.kind is not None:
+            return await server.collection(watched.kind, watched.selector)
         name = watched.name or await original_secret(server.read, watched.namespace, watched.plane)
         return Named(watched.namespace, name)
 
     async def _still_named(self, server: SecretReader) -> bool:
+        if self.watched.kind is not None:
+            return True
         try:
             return await self._named(server) == self.secret
         except (PullSecretError, NoAnswer, OSError, asyncio.TimeoutError):
@@ -169,6 +173,11 @@ class Watch:
             )
 
     def _event(self, kind: str, version: str) -> None:
+        if self.secret.path:
+            # Controllers write these objects all the time.
+            if kind != "MODIFIED":
+                self._changed(self.secret, kind, version)
+            return
         # After a list, the watch repeats known changes.
         if kind == "DELETED":
             if self._seen:
@@ -210,7 +219,7 @@ class Watch:
         if error is None:
             return
         text = describe_failure(error)
-        LOGGER.debug("watching %s/%s: %s", *self.secret, text)
+        LOGGER.debug("watching %s/%s: %s", *self.secret[:2], text)
         if (lasting or _is_refused(error)) and text != self._reported:
             self._reported = text
             self._trouble(self.secret, text)
@@ -229,7 +238,7 @@ def describe_failure(error: Exception) -> str:
     if isinstance(error, WatchFailed):
         said = {
             401: "HTTP 401: the API server does not accept the credentials",
-            403: "HTTP 403: the user needs permission to get, list and watch this secret",
+            403: "HTTP 403: the user needs permission to get, list and watch it",
             406: "HTTP 406: the server cannot send Tables, which the watch needs",
         }
         return said.get(error.status, f"the API server answers with HTTP {error.status}")

@@ -25,6 +25,7 @@ description:
     changes, and emits one event for many clusters.
   - The user needs the permissions C(get), C(list) and C(watch) for the Secrets. The permissions can be
     restricted with C(resourceNames).
+  - It also watches Clusters of Cluster API and namespaces that come and go, for the rulebook C(guest_cluster).
 options:
   clusters:
     description:
@@ -37,6 +38,9 @@ options:
         kubeconfig.
       - Alternatively, an entry has C(cluster_id), C(watches) (a list of mappings with C(namespace) and C(name)),
         and the options of O(kubernetes). A watch with options of O(kubernetes) does not use those of its entry.
+      - A watch with C(kind) in the place of C(namespace) and C(name) is for all objects of that kind that come or
+        go. C(kind) is C(clusters) (those of Cluster API) or C(namespaces). C(label_selector) chooses some of them.
+        The user needs C(list) and C(watch) for them.
       - Each C(cluster_id) must be unique.
       - An invalid entry of a file is logged and ignored. An invalid entry of a list is an error.
     type: raw
@@ -94,6 +98,16 @@ EXAMPLES = r"""
           - namespace: clusters-cls-1
             name: pull-secret
             kubeconfig: /etc/hyperfleet/management.kubeconfig
+
+- hyperfleet.pull_secret.kubernetes_secret:
+    clusters:
+      - cluster_id: host
+        watches:
+          - namespace: kube-system
+            name: source-pull-secret
+          - kind: clusters
+          - kind: namespaces
+            label_selector: capi-pull-secret=true
 """
 
 

@@ -32,6 +32,7 @@ _HEADERS = (
     "OTHER CPU s",
 )
 _LEFT = {0, 2}
+_TOOLS = {"collection": "hyperfleet.pull_secret", "loop": "loop of two modules"}
 
 # The project's goals on two cores: wall seconds for 1,000 clusters, MiB for 10,000.
 _NO_OP_SECONDS = 5.0
@@ -45,7 +46,7 @@ _LINEAR = 1.15
 def row(run: Run) -> tuple[str, ...]:
     usage = run.usage
     return (
-        "hyperfleet.pull_secret" if run.tool == "collection" else "loop of two modules",
+        _TOOLS.get(run.tool, run.tool),
         f"{run.clusters:,}",
         run.step,
         f"{usage.wall:.2f}",

@@ -43,3 +43,5 @@ def new_node(cluster: Cluster, tmp_path: Path) -> Iterator[NewNode]:
     yield make
     for node in made:
         node.stop()
+        # Pytest shows it with a test that failed.
+        print(node.name, *node.log, sep="\n")

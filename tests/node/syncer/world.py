@@ -188,7 +188,8 @@ class NodeUnderTest:
 
     @property
     def log(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self._log.read_text().splitlines()]
+        text = self._log.read_text() if self._log.exists() else ""
+        return [json.loads(line) for line in text.splitlines()]
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         return [line for line in self.log if line["event"] == event]

@@ -56,6 +56,7 @@ class ActionModule(QuietAction):
         return {
             "role": {"type": "str"},
             "playbook": names,
+            "of_role": {"type": "bool", "default": False},
             "prefix": {"type": "str"},
             "of_play": {**names, "default": []},
             "clusters": {"type": "str"},
@@ -96,8 +97,13 @@ class ActionModule(QuietAction):
             addressed = self._role_parameters()
         else:
             yield from unusable(playbook, read)
-            # The role, if there is one, checks its other variables itself.
-            own = {name: options[name] for name in playbook if name in options}
+            # The role, if there is one, checks its other variables itself, unless its check is left out. Its list
+            # of clusters is one of the playbook's variables.
+            own = {
+                name: spec
+                for name, spec in options.items()
+                if name in playbook or (arguments["of_role"] and spec.get("elements") != "raw")
+            }
             yield from wrong_options(own, f"{role}_", read)
             prefix = arguments["prefix"]
             if prefix:

@@ -50,6 +50,12 @@ options:
     description: Names of the playbook's own variables. Required to check a playbook.
     type: list
     elements: str
+  of_role:
+    description:
+      - Whether to check all variables of the role, for a playbook that runs the role's tasks without the role's own
+        check.
+    type: bool
+    default: false
   prefix:
     description:
       - Prefix of the names of the role's or playbook's variables.

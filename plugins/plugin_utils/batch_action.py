@@ -73,7 +73,7 @@ class BatchAction(QuietAction):
     ) -> dict[str, Any]:
         """Run the module for all targets, in one process if it runs on the controller."""
         here = self._is_here(task_vars)
-        if forms_in(arguments) and not here and not self._is_pipelining_enabled("new"):
+        if not here and forms_in(arguments) and not self._is_pipelining_enabled("new"):
             return {
                 "failed": True,
                 "msg": "source.inline needs pipelining on the connection, and ANSIBLE_KEEP_REMOTE_FILES off; "

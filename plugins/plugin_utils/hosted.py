@@ -47,7 +47,7 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
     :param result: the result of ``hosted_cluster_pull_secret``.
     :raises ClusterError: there is no list of clusters, or the defaults are not a mapping.
     """
-    results = {target["id"]: target for target in returned("result", result)}
+    results = {target["id"]: target for target in returned("result", result, lists=("actions", "warnings"))}
     return [_row(one, results.get(one.name), result) for one in checked(clusters, defaults)]
 
 

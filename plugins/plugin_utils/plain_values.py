@@ -15,9 +15,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ansible.release import __version__
+
 from ..module_utils.model.shown import quoted
 
-__all__ = ["decrypted", "not_in_json", "plain"]
+__all__ = ["HAS_VAULTED_STRINGS", "decrypted", "not_in_json", "plain"]
+
+HAS_VAULTED_STRINGS = __version__.startswith("2.18.")
+"""A newer ansible-core decrypts such a string when it is read."""
 
 
 def decrypted(value: Any) -> Any:
@@ -51,7 +56,6 @@ def _is_vaulted(value: Any) -> bool:
         return any(map(_is_vaulted, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(_is_vaulted, value))
-    # A newer ansible-core decrypts such a string when it is read.
     return bool(getattr(value, "__ENCRYPTED__", False))
 
 

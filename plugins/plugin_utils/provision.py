@@ -19,6 +19,8 @@ from .problems import check_cluster_list, listed, returned
 
 __all__ = ["gcp_targets", "info_targets", "kubernetes_targets", "summary_rows"]
 
+_SHOWN = ("actions", "warnings")
+
 
 def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
     """Return the targets of ``gcp_pull_secret``, for the clusters without a problem.
@@ -65,8 +67,8 @@ def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, 
     """Return one row per cluster: the state of both secrets, the changes, and a failure with its reason.
     :raises ClusterError: there is no list of clusters, or no such result.
     """
-    in_store = {entry["id"] for entry in returned("stored", stored)}
-    placed_ids = {entry["id"] for entry in returned("placed", placed)}
+    in_store = {entry["id"] for entry in returned("stored", stored, lists=_SHOWN)}
+    placed_ids = {entry["id"] for entry in returned("placed", placed, lists=_SHOWN)}
     identities = [_identity(cluster) for cluster in listed(clusters)]
     # A cluster in both results had no problem.
     whole = [identity for identity in identities if identity in in_store & placed_ids]

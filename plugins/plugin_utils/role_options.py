@@ -59,10 +59,13 @@ def known_names() -> frozenset[str]:
 
 def registered_by(role: str) -> set[str]:
     """Return the variables in which a role leaves its results."""
-    parts = ("tasks", "handlers") if os.path.isdir(os.path.join(_ROLES, role, "handlers")) else ("tasks",)
-    return {
-        name for part in parts for name in _REGISTER.findall(_text(role, part, "main.yml").decode("utf-8"))
-    }
+    files = [
+        (part, name)
+        for part in ("tasks", "handlers")
+        if os.path.isdir(os.path.join(_ROLES, role, part))
+        for name in os.listdir(os.path.join(_ROLES, role, part))
+    ]
+    return {name for file in files for name in _REGISTER.findall(_text(role, *file).decode("utf-8"))}
 
 
 def options_of_run(names: Iterable[str], prefix: str) -> dict[str, Mapping[str, Any]]:

@@ -80,9 +80,9 @@ def read_by_role(role: str) -> set[str]:
     """The same of a role, but for the results of its own tasks."""
     paths = [path for part in ("tasks", "handlers") for path in (ROOT / "roles" / role / part).glob("*.yml")]
     registered = {name for path in paths for name in re.findall(r"register: (\w+)", path.read_text())}
-    return (
-        set().union(*(read_by(yaml.safe_load(path.read_text())) for path in paths)) - registered - _ANSIBLES
-    )
+    read = set().union(*(read_by(yaml.safe_load(path.read_text())) for path in paths))
+    # What begins with an underscore is between a playbook and its role.
+    return {name for name in read if not name.startswith("_")} - registered - _ANSIBLES
 
 
 def templates(value: Any) -> Iterator[str]:

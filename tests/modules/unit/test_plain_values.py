@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import problems
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import (
     decrypted,
     not_in_json,
@@ -50,12 +51,13 @@ def test_what_json_does_not_have_is_named_by_its_path(value: Any, problem: str |
     assert not_in_json(value, "x") == problem
 
 
-def test_a_vaulted_string_becomes_a_string() -> None:
+def test_a_vaulted_string_becomes_a_string(monkeypatch: pytest.MonkeyPatch) -> None:
     """ansible-core 2.18 decrypts it only when it is read; until then it is not a ``str``."""
     assert decrypted(_Vaulted()) == "opened"
     assert decrypted({"a": [1, {"b": _Vaulted()}]}) == {"a": [1, {"b": "opened"}]}
     as_it_is = {"a": [1, {"b": "c"}]}
     assert decrypted(as_it_is) is as_it_is
+    monkeypatch.setattr(problems, "HAS_VAULTED_STRINGS", True)
     assert check_cluster_list([{"cluster_id": _Vaulted()}])[0].name == "opened"
 
 

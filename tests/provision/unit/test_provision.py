@@ -41,12 +41,17 @@ STORED: dict[str, Any] = {"targets": [{"id": "cls-1", "place": PLACE, "version":
     "stored",
     [
         *("x", 7, None, [], {"targets": "x"}, {"targets": [None]}, {"targets": [{"id": "cls-1"}]}),
-        {"targets": [{"id": "cls-1", "place": PLACE, "actions": [{"a": "b"}]}]},
     ],
 )
 def test_what_is_no_result_of_a_module_is_refused(stored: Any) -> None:
     with pytest.raises(ClusterError, match="must be the registered result of a module"):
         kubernetes_targets([CLUSTER], stored)
+
+
+def test_a_report_refuses_what_it_could_not_show() -> None:
+    wrong = {"targets": [{"id": "cls-1", "place": PLACE, "actions": [{"a": "b"}]}]}
+    with pytest.raises(ClusterError, match="placed must be the registered result of a module"):
+        summary_rows([CLUSTER], STORED, wrong)
 
 
 def test_a_cluster_becomes_a_target_of_secret_manager() -> None:

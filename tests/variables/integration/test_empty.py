@@ -77,7 +77,7 @@ def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[in
 
 
 def _tasks(role: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for path in sorted((ROOT / "roles" / role).glob("*/main.yml")):
+    for path in sorted((ROOT / "roles" / role).glob("*/*.yml")):
         tasks = yaml.safe_load(path.read_text()) if path.parent.name in ("tasks", "handlers") else []
         for task in [
             inner for outer in tasks for part in ("block", "rescue") for inner in outer.get(part, ())

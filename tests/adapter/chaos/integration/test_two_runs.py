@@ -30,6 +30,8 @@ def parts(world: ChaosWorld, tmp_path: Path) -> Iterator[Parts]:
         yield found
 
 
+# ``test_a_run_whose_rulebook_was_killed_leaves_no_ansible_playbook`` is quicker.
+@pytest.mark.nightly
 def test_a_killed_rulebooks_run_is_waited_for_by_the_next_rulebook(world: ChaosWorld, parts: Parts) -> None:
     cluster = world.cluster()
     world.hyperfleet.faults.add(delay=_DELAY)

@@ -20,12 +20,8 @@ description:
     keeps on the host. It then also repairs what others changed there, removes it from namespaces and guests that
     left, and can name it in service accounts.
   - A namespace with one Cluster has a ClusterResourceSet named O(set_name). Where a namespace has several
-    Clusters, the Cluster's name follows. The selector of a ClusterResourceSet cannot be changed, so an existing
-    one that fits stays.
-  - Removes its objects for guests that left, and for namespaces that are no longer selected, but never more
-    than O(prune_limit). Cluster API deletes nothing in a guest, so with O(delivery=cluster_resource_set) what a
-    guest already holds stays there.
-  - A guest that fails does not stop the others. An object that belongs to somebody else is refused.
+    Clusters, the Cluster's name follows.
+  - A guest that fails does not stop the others.
   - Reads Cluster API's objects as v1beta2, or as v1beta1 if the host does not serve v1beta2, and writes what it
     read.
   - An entry of the docker config that the source cannot deliver, a list that fails and a wrong option fail the
@@ -98,6 +94,18 @@ options:
         no longer listed loses it.
     type: list
     elements: str
+  objects:
+    description:
+      - Files with Kubernetes manifests of further objects that each guest gets, besides the pull secret. The files
+        are on the machine that runs the task. A file may have several YAML documents, each with one object.
+      - C({{ namespace }}) and C({{ cluster }}) in a manifest stand for the host's namespace and the name of the
+        Cluster.
+      - In the C(data) of a Secret, C(valueFrom.secretKeyRef) with C(namespace), C(name) and C(key) in place of a
+        value copies a value of a Secret of the host, which is read in every task.
+      - With O(delivery=direct), they are applied as C(kubectl apply --server-side) does, and removed when their
+        manifest is gone. Only a Namespace and a CustomResourceDefinition stay, with a warning.
+    type: list
+    elements: path
   report_drift:
     description:
       - Whether the task looks into each delivered guest whose kubeconfig it may read, and warns of what differs
@@ -149,9 +157,7 @@ EXAMPLES = r"""
 - name: Deliver the host's pull secret to all guests whose namespaces have the label
   hyperfleet.pull_secret.guest_cluster_pull_secret:
     source:
-      kubernetes:
-        namespace: kube-system
-        name: source-pull-secret
+      kubernetes: {namespace: kube-system, name: source-pull-secret}
     namespace_selector: capi-pull-secret=true
     label_clusters: true
 
@@ -159,12 +165,17 @@ EXAMPLES = r"""
   hyperfleet.pull_secret.guest_cluster_pull_secret:
     state: absent
 
+- name: Deliver further objects, such as a Secret whose values the host has
+  hyperfleet.pull_secret.guest_cluster_pull_secret:
+    source:
+      kubernetes: {namespace: kube-system, name: source-pull-secret}
+    namespace_selector: capi-pull-secret=true
+    objects: [guest-objects.yml]
+
 - name: Keep it right in the guests themselves, also for the default service account of a team's namespaces
   hyperfleet.pull_secret.guest_cluster_pull_secret:
     source:
-      kubernetes:
-        namespace: kube-system
-        name: source-pull-secret
+      kubernetes: {namespace: kube-system, name: source-pull-secret}
     namespace_selector: capi-pull-secret=true
     delivery: direct
     secret_namespace_selector: team=example

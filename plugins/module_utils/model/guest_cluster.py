@@ -10,16 +10,18 @@ Names and labels are Cluster API's, or those of the document "KubeNSync when usi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 __all__ = [
     "CLUSTER_NAME",
     "DELIVERED_BY",
     "RECORD",
+    "FurtherObject",
     "GuestCluster",
     "GuestPullSecret",
     "HostNamespace",
+    "ObjectAddress",
     "parse_guest",
 ]
 
@@ -79,6 +81,7 @@ class GuestPullSecret:
     :param service_accounts: of these namespaces, which get the Secret's name.
     :param report_drift: whether a delivery by ClusterResourceSets looks into the guests that it may reach.
     :param prune_percent: the largest share of the guests that a run may remove.
+    :param manifests: of further objects, with placeholders; their Secrets have their values.
     """
 
     set_name: str
@@ -95,6 +98,38 @@ class GuestPullSecret:
     label_clusters: bool = False
     prune: bool = True
     prune_percent: int = 10
+    manifests: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+
+class ObjectAddress(NamedTuple):
+    """An object in a guest, besides its pull secrets.
+
+    :param namespace: empty if the kind has none.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The address without the version: an API server serves the same object in several."""
+        return (self.api_version.rpartition("/")[0], *self[1:])
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}{'/' if self.namespace else ''}{self.name}"
+
+
+@dataclass(frozen=True)
+class FurtherObject:
+    """An object that a guest gets besides its pull secrets.
+
+    :param manifest: of the guest.
+    """
+
+    address: ObjectAddress
+    manifest: Mapping[str, Any] = field(repr=False)
 
 
 def parse_guest(cluster: Mapping[str, Any]) -> GuestCluster:
@@ -117,5 +152,6 @@ def _is_initialized(status: Mapping[str, Any]) -> bool:
         return True
     conditions = status.get("conditions") or ()
     return any(
-        one.get("type") == "ControlPlaneInitialized" and one.get("status") == "True" for one in conditions
+        condition.get("type") == "ControlPlaneInitialized" and condition.get("status") == "True"
+        for condition in conditions
     )

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..dockerconfig import sensitive_forms
 from ..model.errors import PullSecretError
 from ..model.limits import Limits
+from ..places.local import FileSource
 from ..places.reader import Document
 from ..runtime.secrecy import Mask
-from ..workflows.guest_cluster.access import GuestAccess
 from ..workflows.guest_cluster.deliver import GuestDelivery
 from ..workflows.guest_cluster.direct import DirectDelivery
 from ..workflows.guest_cluster.from_options import build_guest_pull_secret
+from ..workflows.guest_cluster.guest_run import GuestRun
 from ..workflows.guest_cluster.host import read_applied, read_host
+from ..workflows.guest_cluster.manifests import read_manifests
 from ..workflows.guest_cluster.plan import Delivery, GuestPlan, Removal, plan_guests
 from ..workflows.options import document_options, run_options, with_defaults
 from ..workflows.run import Run, Work
@@ -46,6 +49,7 @@ def target_options() -> dict[str, Any]:
         secret_namespace_selector={"type": "str", "no_log": False},
         all_secret_namespaces={"type": "bool", "no_log": False, "default": False},
         service_accounts={"type": "list", "elements": "str"},
+        objects={"type": "list", "elements": "path"},
         report_drift={"type": "bool", "default": True},
         label_clusters={"type": "bool", "default": False},
         adopt={"type": "bool", "default": False},
@@ -81,19 +85,26 @@ def run(
             error.message = Mask(form for read in seen for form in sensitive_forms(read)).text(error.message)
             raise
     client = shared.kubernetes.get(deadline)
+    if wanted.present and options["objects"]:
+        files = shared.sources.of(FileSource)
+        manifests = read_manifests(options["objects"], files, client, deadline, seen)
+        wanted = replace(wanted, manifests=manifests)
     kinds, host = read_host(client, wanted, deadline)
     plan = plan_guests(wanted, host)
-    access = GuestAccess(shared.kubernetes, client)
+    guest_run = GuestRun(shared.settings, shared.kubernetes, client, wanted, dry_run=check_mode)
     delivery: GuestDelivery | DirectDelivery
     if wanted.is_direct:
-        delivery = DirectDelivery(shared.settings, access, client, wanted, dry_run=check_mode)
+        delivery = DirectDelivery(guest_run)
     else:
         applied = read_applied(client, kinds, deadline) if plan.deliveries else {}
-        delivery = GuestDelivery(shared.settings, client, kinds, wanted, applied, access, dry_run=check_mode)
+        delivery = GuestDelivery(guest_run, kinds, applied)
 
     def work(guest: Delivery | Removal, current: Work) -> None:
         current.seen.extend(seen)
-        if isinstance(guest, Delivery) and document is not None:
+        if isinstance(guest, Delivery) and guest.guest.is_deleting:
+            current.outcome.extra.update(state="skipped")
+            current.outcome.warnings.append("skipped: the Cluster is being deleted")
+        elif isinstance(guest, Delivery) and document is not None:
             delivery.deliver(guest, document, current)
         elif isinstance(guest, Removal):
             delivery.remove(guest, current)
@@ -111,13 +122,7 @@ def run(
 
 def _whole(result: dict[str, Any], plan: GuestPlan, document: Document | None) -> dict[str, Any]:
     """Return the result with what it says of the run as a whole, once: a thousand guests have the same document."""
-    notes = [
-        *(document.warnings if document else ()),
-        *plan.notes,
-        *(f"namespace {name} is selected and has no Cluster" for name in plan.without_cluster),
-        *(f"namespace {name} is selected and is being deleted: left alone" for name in plan.terminating),
-    ]
-    result["notes"] = notes
+    result["notes"] = [*(document.warnings if document else ()), *plan.notes]
     if document is not None and document.conflicts:
         result["conflicts"] = list(document.conflicts)
     if plan.refused is not None:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
-from ..dockerconfig import sensitive_forms
+from ..dockerconfig import DockerConfig, sensitive_forms
 from ..model.errors import ConfigurationError
 from ..model.limits import Limits
 from ..model.outcome import Journal, Outcome
@@ -25,6 +25,7 @@ from ..model.summary import whole
 from ..places.kubernetes_secret.source import KubernetesSource
 from ..places.reader import Document, DocumentReader
 from ..places.sources import OpenSources, connection_options
+from ..places.writing import parse_any
 from ..runtime.batch import Failure, Progress, run_batch
 from ..runtime.calls import Spent
 from ..runtime.retry import Deadline, RetryPolicy
@@ -60,6 +61,11 @@ class Work:
         if document.conflicts:
             self.outcome.extra["conflicts"] = list(document.conflicts)
         return document
+
+    def parse_existing(self, data: bytes | None) -> DockerConfig | None:
+        """Return the docker config that a place held before, and hide it from now on; None if it is none."""
+        self.seen.extend([data] if data is not None else ())
+        return parse_any(data)
 
     def mask(self) -> Mask:
         """Return the mask that replaces the forms of all documents that were read."""

@@ -258,7 +258,7 @@ def test_where_a_delivery_failed_nothing_is_removed(direct: Direct) -> None:
     assert "kube-sytem/secrets/pull-secret: the namespace does not exist" in checked["msg"]
     failed = direct.row(**wrong)
     assert "namespaces/kube-sytem" in failed["msg"]
-    assert "; and 1 more namespaces failed" in failed["msg"]
+    assert "; and 1 more failed" in failed["msg"]
     assert (held(direct.secret()), held(direct.secret(other))) == (ONE, ONE)
     assert direct.row()["state"] == "delivered"
     assert direct.secret(other) is None
@@ -392,6 +392,6 @@ def test_a_resource_sets_run_reports_what_differs_in_a_guest(
     direct.api.faults.add(path="*", status=503, times=99)
     assert direct.row(**by_sets, report_drift=False)["warnings"] == []
     unknown = direct.row(**by_sets)
-    assert "what the guest holds is not known: " in unknown["warnings"][0]
+    assert "the guest could not be looked at: " in unknown["warnings"][0]
     world.api.delete(direct.namespace, "secrets", f"{direct.name}-kubeconfig")
     assert direct.row(**by_sets)["warnings"] == []

@@ -116,7 +116,7 @@ def test_paused_deleting_and_empty_are_said(world: World) -> None:
     assert world.api.secret(namespace, world.set_name) is None
     warnings = {row["id"]: row["warnings"] for row in result["targets"]}
     assert warnings[paused] == ["the Cluster is paused; Cluster API applies ClusterResourceSets all the same"]
-    assert warnings[f"{namespace}/{name}"] == ["left alone: the Cluster is being deleted"]
+    assert warnings[f"{namespace}/{name}"] == ["skipped: the Cluster is being deleted"]
     world.api.merge(namespace, "clusters", name, {"metadata": {"finalizers": None}})
     assert result["notes"] == [f"namespace {empty} is selected and has no Cluster"]
 

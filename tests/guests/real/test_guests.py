@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,25 @@ pytestmark = pytest.mark.real("root", "go")
 NAME = "crs-pull-secret"
 SOURCE = "/api/v1/namespaces/kube-system/secrets/source-pull-secret"
 DELIVERED = "/api/v1/namespaces/kube-system/secrets/pull-secret"
+ABOUT = "/api/v1/namespaces/kube-system/configmaps/about"
+MANIFESTS = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: about, namespace: kube-system}
+data: {cluster: "{{ cluster }}"}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: open, namespace: kube-system}
+spec: {podSelector: {}, ingress: [{}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: copy, namespace: kube-system}
+data:
+  key:
+    valueFrom: {secretKeyRef: {namespace: kube-system, name: source-pull-secret, key: .dockerconfigjson}}
+"""
 # Namespace to Cluster. The second has another name, which nothing may take for the Cluster's.
 GUESTS = {"guest-1": "guest-1", "second": "guest-2"}
 
@@ -32,8 +52,10 @@ GUESTS = {"guest-1": "guest-1", "second": "guest-2"}
 class Story:
     """The lab, and one delivery to its guests."""
 
-    def __init__(self, lab: ClusterApiLab) -> None:
+    def __init__(self, lab: ClusterApiLab, manifests: Path) -> None:
         self.lab = lab
+        self.manifests = manifests
+        manifests.write_text(MANIFESTS)
         self.host = Api(lab.host)
         with ThreadPoolExecutor() as pool:
             states = list(pool.map(lambda names: lab.add_guest(*names), GUESTS.items()))
@@ -64,6 +86,7 @@ class Story:
             "source": {"kubernetes": {"namespace": "kube-system", "name": "source-pull-secret"}},
             "namespace_selector": "capi-pull-secret=true",
             "label_clusters": True,
+            "objects": [str(self.manifests)],
             **more,
         }
         return run_task(guest_cluster_pull_secret, params)
@@ -76,6 +99,10 @@ class Story:
             return secret is not None and bool(held(secret) == document)
 
         wait_until(is_delivered, f"the pull secret of {cluster}")
+
+    def about(self, cluster: str) -> Any:
+        """The data of the further ConfigMap in a guest."""
+        return (self.guests[cluster].find(ABOUT) or {}).get("data")
 
     def wait_for_states(self, **states: str) -> None:
         """Wait until a run, which changes nothing, reports these states of the Clusters."""
@@ -104,10 +131,10 @@ class Story:
         ]
 
 
-def test_from_the_first_delivery_to_the_removal() -> None:
+def test_from_the_first_delivery_to_the_removal(tmp_path: Path) -> None:
     one, two, three = (docker_config(registry_example_com=text) for text in ("one", "two", "three"))
     with cluster_api_lab() as lab:
-        story = Story(lab)
+        story = Story(lab, tmp_path / "objects.yml")
         story.put_source(one)
         first = story.run()
         assert set(rows(first).values()) == {"waiting"}, first
@@ -145,8 +172,11 @@ def test_from_the_first_delivery_to_the_removal() -> None:
         story.wait("guest-2", three)
 
         _adopted(story, two)
+        assert story.about("guest-2") == {"cluster": "guest-2"}
+        story.guests["guest-1"].merge(ABOUT, {"data": {"cluster": "other"}})
+        story.wait_for_warning("guest-1", "ConfigMap kube-system/about is not as it was delivered")
         story.guests["guest-1"].delete(DELIVERED)
-        story.wait_for_warning("guest-1", "is not as it was delivered")
+        story.wait_for_warning("guest-1", "secrets/pull-secret is not as it was delivered")
 
         story.run(state="absent")
         wait_until(lambda: not any(any(story.objects(space)) for space in GUESTS), "the removal")
@@ -165,6 +195,9 @@ def _directly(story: Story, document: Object) -> None:
     story.guests["guest-1"].delete(DELIVERED)
     story.guests["guest-2"].merge(DELIVERED, {"data": {KEY: encoded("{}")}})
     assert set(rows(story.run(**direct)).values()) == {"repaired"}
+    story.guests["guest-1"].merge(ABOUT, {"data": {"cluster": "other"}})
+    assert rows(story.run(**direct)) == {"guest-1/guest-1": "repaired", "second/guest-2": "delivered"}
+    assert story.about("guest-1") == {"cluster": "guest-1"}
 
     story.lab.stop_guest("guest-2")
     story.put_source(document)
@@ -176,7 +209,7 @@ def _directly(story: Story, document: Object) -> None:
 
     story.select("second", selected=False)
     assert rows(story.run(**direct))["second/guest-2"] == "pruned"
-    assert story.guests["guest-2"].find(DELIVERED) is None
+    assert story.guests["guest-2"].find(DELIVERED) is story.about("guest-2") is None
     story.run(**direct, state="absent")
     assert story.guests["guest-1"].find(DELIVERED) is None
     records = "/api/v1/namespaces/{0}/configmaps/" + NAME

@@ -131,7 +131,7 @@ def test_a_terminating_namespace_is_left_alone() -> None:
     )
     plan = plan_guests(WANTED, there)
     assert names(plan) == {"a/one": "crs"}
-    assert (plan.removals, plan.terminating) == ([], ["b"])
+    assert (plan.removals, plan.notes) == ([], ["namespace b is selected and is being deleted: skipped"])
 
 
 class _OldHost:

@@ -20,6 +20,7 @@ from tests.support.docker_configs import KEY, TYPE, encoded
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
 
 PROTECTED = "hyperfleet.example/held"
 

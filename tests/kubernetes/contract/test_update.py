@@ -13,6 +13,7 @@ import pytest
 
 from tests.kubernetes.contract.conftest import real_only
 from tests.kubernetes.contract.support import (
+    APPLY_PATCH,
     JSON,
     MERGE_PATCH,
     STRATEGIC_PATCH,
@@ -64,6 +65,34 @@ def test_of_many_writers_with_one_version_one_wins(admin: Client, place: Place) 
     with ThreadPoolExecutor(8) as pool:
         codes = sorted(pool.map(write, range(8)))
     assert codes == [200] + [409] * 7
+
+
+def test_server_side_apply_removes_what_it_no_longer_has(admin: Client, place: Place) -> None:
+    path = f"{place.root}/configmaps/s"
+
+    def applied(dry_run: str = "", **data: str) -> Any:
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "s"}, "data": data}
+        query = {"fieldManager": "test", "force": "true", **({"dryRun": dry_run} if dry_run else {})}
+        return admin.patch(path, body, APPLY_PATCH, **query).ok()
+
+    applied("All", a="1")
+    admin.get(path).refused(404, "NotFound")
+    first = applied(a="1", b="2")
+    assert first["data"] == {"a": "1", "b": "2"}
+    admin.patch(path, {"data": {"c": "3"}}).ok()
+    before = admin.get(path).ok()
+    planned = applied("All", a="4")
+    assert planned["data"] == {"a": "4", "c": "3"}
+    assert admin.get(path).ok() == before
+    changed = applied(a="4")
+    assert changed["data"] == planned["data"]
+    assert version(applied(a="4")) == version(changed)
+    stale = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "s", "resourceVersion": version(first)},
+    }
+    admin.patch(path, stale, APPLY_PATCH, fieldManager="test", force="true").refused(409, "Conflict")
 
 
 def test_a_conflict_comes_before_validation(admin: Client, place: Place) -> None:

@@ -67,6 +67,8 @@ class Store:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.watchers: list[Callable[[Event], None]] = []
+        # What server-side apply wrote last: plural, namespace and name to the uid and the manifest.
+        self.applied: dict[tuple[str, str, str], tuple[str, Object]] = {}
         self.reset()
 
     def reset(self) -> None:

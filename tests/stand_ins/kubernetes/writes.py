@@ -20,6 +20,7 @@ from tests.stand_ins.kubernetes.validation import validate
 
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
 # Kept from the stored object whatever an update says.
 _SERVER_OWNED = (
     "namespace",
@@ -88,6 +89,8 @@ def update(store: Store, target: Target, request: Request) -> Entry:
 def patch(store: Store, target: Target, request: Request) -> Entry:
     """PATCH of one object."""
     content_type = request.headers.get("content-type", "").partition(";")[0].strip()
+    if content_type == APPLY_PATCH:
+        return _apply(store, target, request)
     if content_type not in (MERGE_PATCH, STRATEGIC_PATCH):
         raise ApiError(415, "415: Unsupported Media Type", details={})
     old = store.get(target.resource, target.space, target.name)
@@ -98,6 +101,33 @@ def patch(store: Store, target: Target, request: Request) -> Entry:
     if not isinstance(body, dict):
         raise ApiError(400, "error decoding patch: not a JSON object")
     return _store_update(store, target, request, _decoded(target, request, merge(old.obj, body)))
+
+
+def _apply(store: Store, target: Target, request: Request) -> Entry:
+    """Server-side apply of JSON by the only manager: what it applied before and no longer does is removed."""
+    body = json.loads(request.body)
+    key = (target.resource.plural, target.space, target.name)
+    old = store.find(*key)
+    if old is None:
+        headers = {**request.headers, "content-type": "application/json"}
+        entry = create(store, target, Request(request.method, request.target, headers, request.body))
+    else:
+        uid, applied = store.applied.get(key, ("", {}))
+        gone = _absent_from(body, applied) if uid == old["metadata"]["uid"] else {}
+        new = merge(merge(old, gone), body)
+        entry = _store_update(store, target, request, _decoded(target, request, new))
+    if not _is_dry(request):
+        store.applied[key] = (entry.obj["metadata"]["uid"], body)
+    return entry
+
+
+def _absent_from(body: Object, applied: Object) -> Object:
+    """Return a merge patch that removes what ``body`` lacks of ``applied``."""
+    patch: Object = {key: None for key in applied if key not in body}
+    for key, value in applied.items():
+        if isinstance(value, dict) and isinstance(body.get(key), dict):
+            patch[key] = _absent_from(body[key], value)
+    return patch
 
 
 def merge(target: Any, patch: Any) -> Any:

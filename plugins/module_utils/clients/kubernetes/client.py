@@ -20,7 +20,6 @@ from urllib.parse import urlencode
 
 from ...model.errors import (
     ConfigurationError,
-    DependencyMissing,
     NotFound,
     PermissionDenied,
     PullSecretError,
@@ -28,6 +27,7 @@ from ...model.errors import (
     Unavailable,
     missing_package,
 )
+from ...model.naming import MANAGED_BY
 from ...runtime.calls import Call, Calls, kubernetes_operation
 from ...runtime.pages import all_pages
 from ...runtime.retry import Deadline
@@ -38,7 +38,7 @@ from ..pool import ClientPool
 from .addresses import is_forbidden
 from .connection import Connection, check_address, describe_api_server, kubernetes_connection
 from .embedded import astray, parse_embedded
-from .errors import Overtaken, decode_answer, distrust, mark_error
+from .errors import NamespaceMissing, Overtaken, decode_answer, distrust, mark_error
 from .paths import list_path, object_path, plural_of
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ _LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kube
 _JSON = "application/json"
 _METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _MERGE_PATCH = "application/merge-patch+json"
+_APPLY_PATCH = "application/apply-patch+yaml"
 # Of one object, or of an error: the largest that the API server stores has 1.5 MiB.
 _LARGEST = 16 << 20
 
@@ -74,14 +75,15 @@ class KubernetesClient:
         self._configuration, self._plugin = configure(connection, settings.concurrency, kubeconfigs)
         self._host = str(self._configuration.host).rstrip("/")
         url = check_address(self._host, "kubernetes.host or the kubeconfig's server")
-        self._address = _address(url)
+        # Without the rest of the URL.
+        self._address = f"{url.host}:{url.port or {'https': 443}.get(url.scheme, 80)}"
         try:
             pool = RESTClientObject(self._configuration).pool_manager
         except Exception as error:  # noqa: BLE001 - urllib3's, and of what a kubeconfig should not hold
             raise ConfigurationError(
                 f"no connection to {self._address}: the settings of {describe_api_server(connection)} "
                 f"cannot be used ({type(error).__name__})",
-                f"check {_proxy_setting(connection)}",
+                f"check {connection.proxy_setting()}",
             ) from None
         if connection.embedded is not None and url.scheme == "https":
             pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
@@ -95,26 +97,20 @@ class KubernetesClient:
         self._transport.close()
 
     def place(self, namespace: str, kind: str, name: str) -> str:
-        """The printable name of an object."""
-        return f"{self._prefix}namespaces/{namespace}/{plural_of(kind)}/{name}"
+        """The printable name of an object; kinds without a namespace have an empty one."""
+        return f"{self._prefix}{f'namespaces/{namespace}/' if namespace else ''}{plural_of(kind)}/{name}"
 
     def get(self, namespace: str, kind: str, name: str, deadline: Deadline) -> dict[str, Any] | None:
         """Return the object, or None if it does not exist."""
+        path, place = object_path(namespace, kind, name), self.place(namespace, kind, name)
         try:
-            return self._json(
-                "GET", object_path(namespace, kind, name), self.place(namespace, kind, name), deadline
-            )
-        except NotFound:
+            return self._json("GET", path, place, deadline, waits=False)
+        except (NamespaceMissing, NotFound):
             return None
 
     def has_namespace(self, name: str, deadline: Deadline) -> bool:
         """Return whether a namespace of this name exists, also if it is being deleted."""
-        path = object_path(None, "namespaces", name)
-        try:
-            self._json("GET", path, f"{self._prefix}namespaces/{name}", deadline)
-        except (DependencyMissing, NotFound):
-            return False
-        return True
+        return self.get("", "namespaces", name, deadline) is not None
 
     def list_all(
         self,
@@ -135,8 +131,8 @@ class KubernetesClient:
         :raises NotFound: the API server does not know the kind.
         :raises PullSecretError: a page is larger, or the list does not end.
         """
-        path = list_path(namespace or None, kind)
-        where = self._prefix + (f"namespaces/{namespace}/" if namespace else "") + plural_of(kind)
+        path = list_path(namespace, kind)
+        where = self.place(namespace or "", kind, "").rstrip("/")
         query = [("labelSelector", selector), ("limit", str(page))]
         accept = _METADATA if metadata_only else _JSON
 
@@ -181,6 +177,22 @@ class KubernetesClient:
             return self._json("PATCH", path, place, deadline, body=body, content=_MERGE_PATCH)
         except NotFound as error:
             raise Overtaken(error.message) from None
+
+    def resources(self, api_version: str, deadline: Deadline) -> list[dict[str, Any]]:
+        """Return what the API server serves in an API version, as its discovery has it. Raises ``NotFound``."""
+        path = f"/{'apis' if '/' in api_version else 'api'}/{api_version}"
+        return list(self._json("GET", path, f"{self._prefix}{path[1:]}", deadline).get("resources") or ())
+
+    def apply(
+        self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool
+    ) -> dict[str, Any]:
+        """Apply a manifest as ``kubectl apply --server-side --force-conflicts`` does."""
+        name = str(body["metadata"]["name"])
+        query = [("fieldManager", MANAGED_BY), ("force", "true"), *([("dryRun", "All")] if dry_run else [])]
+        place, path = self.place(namespace, kind, name), object_path(namespace, kind, name)
+        return self._json(
+            "PATCH", path, place, deadline, query=query, body=body, content=_APPLY_PATCH, waits=False
+        )
 
     def delete(
         self,
@@ -318,18 +330,6 @@ def _is_whole(headers: Mapping[str, str]) -> bool:
     It holds every object, ignores ``limit``, and has a ``continue`` that leads to the same list again.
     """
     return (headers.get("x-cache") or "").strip().upper() == "HIT"
-
-
-def _proxy_setting(connection: Connection) -> str:
-    """Return the setting that may prevent a connection pool."""
-    if connection.proxy:
-        return connection.name_of("proxy")
-    return "the kubeconfig's proxy-url and tls-server-name"
-
-
-def _address(url: Any) -> str:
-    """Return ``host:port`` of the API server, without the rest of the URL."""
-    return f"{url.host}:{url.port or {'https': 443}.get(url.scheme, 80)}"
 
 
 def _imports() -> None:

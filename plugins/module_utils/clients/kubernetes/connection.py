@@ -96,6 +96,10 @@ class Connection:
         """Return a field's name for messages: the option, or the variable that set it."""
         return dict(self.variables).get(field, f"kubernetes.{field}")
 
+    def proxy_setting(self) -> str:
+        """Return the setting that may prevent a connection pool."""
+        return self.name_of("proxy") if self.proxy else "the kubeconfig's proxy-url and tls-server-name"
+
     def trust_hint(self) -> str:
         """Return what to check if the API server's certificate is not trusted."""
         named = dict(self.variables)

@@ -38,9 +38,9 @@ def object_path(namespace: str | None, kind: str, name: str) -> str:
 
 
 def list_path(namespace: str | None, kind: str) -> str:
-    """Return the path of all objects of a kind: of one namespace, or of all if it is None."""
+    """Return the path of all objects of a kind: of one namespace, or of all without one."""
     base = api_version_of(kind) or _GROUPS.get(kind)
-    within = f"namespaces/{_part(namespace)}/" if namespace is not None else ""
+    within = f"namespaces/{_part(namespace)}/" if namespace else ""
     return f"/{f'apis/{base}' if base else 'api/v1'}/{within}{plural_of(kind)}"
 
 

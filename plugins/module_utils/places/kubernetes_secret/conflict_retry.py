@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, TypeVar
 
 from ...clients.kubernetes.errors import Overtaken
 from ...dockerconfig import DockerConfig
@@ -19,11 +19,13 @@ from ..writing import note
 
 __all__ = ["retry_when_overtaken"]
 
+T = TypeVar("T")
+
 
 def retry_when_overtaken(
-    settings: RunSettings, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]
-) -> None:
-    """Call ``once`` until it meets no conflict.
+    settings: RunSettings, outcome: Outcome, deadline: Deadline, once: Callable[[bool], T]
+) -> T:
+    """Call ``once`` until it meets no conflict, and return what it returns.
 
     :param once: called with whether to read the secret again, instead of the batch's LIST.
     :raises TimedOut: there were conflicts until the target's time was over.
@@ -34,7 +36,7 @@ def retry_when_overtaken(
     unanswered: _Intent | None = None
     while True:
         try:
-            once(fresh)
+            result = once(fresh)
         except Overtaken as error:
             intent = _Intent.of(outcome)
             outcome.restart()
@@ -47,7 +49,7 @@ def retry_when_overtaken(
         if unanswered is not None and outcome.actions == done:
             # Nothing is left to do: the conflict was with our own write, which must be reported.
             unanswered.restore(outcome)
-        return
+        return result
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,12 @@ class DesiredObject:
     initial: Mapping[str, Any] | None = None
     api_kind: str | None = None
 
+    @property
+    def type(self) -> dict[str, Any]:
+        """The members ``apiVersion`` and ``kind``, which the API server leaves out in lists."""
+        version, kind = KINDS.get(self.kind) or (api_version_of(self.kind), self.api_kind)
+        return {"apiVersion": version, "kind": kind}
+
 
 class OwnedObjects:
     """The objects of one namespace that belong to one cluster.
@@ -127,11 +133,7 @@ class OwnedObjects:
         if there is None:
             self._outcome.did(f"created {what}")
             return self._create(wanted, None)
-        if is_being_deleted(there):
-            raise DependencyMissing(
-                f"{self.client.place(self.namespace, wanted.kind, wanted.name)} is being deleted",
-                "the next run creates it again when its finalizers are done",
-            )
+        self.check_stays(wanted.kind, there)
         paths = differences(wanted.body, there)
         if not paths:
             return there
@@ -155,7 +157,26 @@ class OwnedObjects:
         answer = self.client.patch(self.namespace, wanted.kind, wanted.name, patch, self.deadline)
         return self._written(wanted, answer, "update")
 
-    def delete(self, kind: str, there: _Object) -> None:
+    def check_stays(self, kind: str, existing: _Object) -> None:
+        """:raises DependencyMissing: it is being deleted."""
+        if is_being_deleted(existing):
+            raise DependencyMissing(
+                f"{self.client.place(self.namespace, kind, existing['metadata']['name'])} is being deleted",
+                "the next run creates it again when its finalizers are done",
+            )
+
+    def remove(self, kind: str, name: str, listed: _Object | None) -> None:
+        """Delete an object of this cluster, if it exists.
+
+        :param listed: the object as it was read; None: it is read now.
+        :raises OwnershipConflict: it belongs to another owner.
+        """
+        existing = listed or self.get(kind, name)
+        if existing is not None:
+            self.guard(kind, existing, adopt=False, delete=True)
+            self.delete(kind, existing)
+
+    def delete(self, kind: str, there: _Object, *, propagation: str | None = None) -> None:
         """Delete the object that was read. An object that waits for its finalizers counts as deleted."""
         if is_being_deleted(there):
             return
@@ -167,17 +188,15 @@ class OwnedObjects:
         if kind in _SHARED:
             # The syncers write these until they end.
             del precondition["resourceVersion"]
-        self.client.delete(self.namespace, kind, name, precondition, self.deadline)
+        self.client.delete(self.namespace, kind, name, precondition, self.deadline, propagation=propagation)
         self._outcome.settle()
         note(self._outcome, f"delete-{kind}", f"Deleted {name}", namespace=self.namespace)
 
     def _create(self, wanted: DesiredObject, old: _Object | None) -> _Object | None:
         if self.dry_run:
             return None
-        version, kind = KINDS.get(wanted.kind) or (api_version_of(wanted.kind), wanted.api_kind)
         body = {
-            "apiVersion": version,
-            "kind": kind,
+            **wanted.type,
             **(without_empty_values(wanted.body) or {}),
             **(wanted.initial or {}),
         }

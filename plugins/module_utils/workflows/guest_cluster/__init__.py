@@ -5,5 +5,5 @@
 """Delivers a pull secret to Cluster API's guest clusters, and removes it from guests that left.
 
 Imports places, clients, runtime, model and dockerconfig; no other workflow.
-Public: access, deliver, direct, from_options, host, plan.
+Public: deliver, direct, from_options, guest_run, host, manifests, plan.
 """

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...clients.kubernetes.client import KubernetesClient
 from ...dockerconfig import DockerConfig
 from ...model.errors import (
     ConfigurationError,
@@ -22,36 +21,37 @@ from ...model.errors import (
     PermissionDenied,
     PullSecretError,
 )
-from ...model.guest_cluster import CLUSTER_NAME, RECORD, GuestCluster, GuestPullSecret
+from ...model.guest_cluster import CLUSTER_NAME, RECORD, GuestCluster
 from ...model.shown import first_few, shown
 from ...places.kubernetes_secret.compare import differences
-from ...places.kubernetes_secret.conflict_retry import retry_when_overtaken
 from ...places.kubernetes_secret.owned_objects import DesiredObject, OwnedObjects
 from ...places.kubernetes_secret.target import docker_config_value
 from ...places.reader import Document
-from ...places.writing import note, parse_any
+from ...places.writing import note
 from ...runtime.retry import Deadline
-from ...runtime.run_settings import RunSettings
 from ..run import Work
-from .access import GuestAccess
 from .desired import (
     IMMUTABLE,
     applied_hash,
     check_cluster_name,
+    check_delivery,
     docker_config_in,
+    find_foreign_content,
+    further_objects,
     guest_secret,
     not_applied,
-    other_content,
     resource_set,
     source_secret,
 )
+from .further import GuestKinds
+from .guest_run import GuestRun
 from .host import ClusterApi
 from .plan import Delivery, Removal
 
 __all__ = ["GuestDelivery"]
 
-# Seconds: it is a glance, and a guest that is down must not hold the others up.
-_GLANCE = 5.0
+# A guest that is down must not hold the others up.
+_DRIFT_TIMEOUT_SECONDS = 5.0
 _REPAIR = "delete the guest's ClusterResourceSetBinding to have it applied again, or use delivery: direct"
 
 
@@ -59,29 +59,14 @@ class GuestDelivery:
     """Delivers to many guests. Thread-safe.
 
     :param kinds: Cluster API's, as the host serves them.
-    :param access: to the guests, to see what they hold.
     :param applied: what Cluster API had applied when the run began, as ``read_applied`` returns it.
-    :param dry_run: check mode: nothing is written.
     """
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        client: KubernetesClient,
-        kinds: ClusterApi,
-        wanted: GuestPullSecret,
-        applied: Mapping[tuple[str, str, str], str],
-        access: GuestAccess,
-        *,
-        dry_run: bool,
-    ) -> None:
-        self._settings = settings
-        self._client = client
+    def __init__(self, run: GuestRun, kinds: ClusterApi, applied: Mapping[tuple[str, str, str], str]) -> None:
+        self._run = run
+        self._wanted = run.wanted
         self._kinds = kinds
-        self._wanted = wanted
         self._applied = applied
-        self._access = access
-        self._dry_run = dry_run
 
     def deliver(self, delivery: Delivery, document: Document, current: Work) -> None:
         """Write both objects of a guest, then label its Cluster if that is wanted.
@@ -90,19 +75,14 @@ class GuestDelivery:
         :raises OwnershipConflict: an object belongs to another owner, or to another delivery.
         """
         guest, outcome = delivery.guest, current.outcome
-        if guest.is_deleting:
-            outcome.extra.update(state="skipped")
-            outcome.warnings.append("left alone: the Cluster is being deleted")
-            return
         self._check(guest)
         outcome.provenance = document.provenance
         place = guest.namespace, delivery.set_name, guest.name
         secret = source_secret(self._wanted, *place, document.config)
         resources = resource_set(self._kinds.resource_sets, self._wanted, *place)
-        objects = self._objects(guest.namespace, guest.name, current)
+        objects = self._run.objects(guest.namespace, guest.name, current)
 
         def write(fresh: bool) -> None:
-            outcome.restart()
             outcome.after = document.config
             existing = [
                 # What has no record may exist all the same, and belong to another owner.
@@ -111,11 +91,11 @@ class GuestDelivery:
             ]
             for wanted, item in zip((secret, resources), existing):
                 self._guard(objects, wanted, item)
-            outcome.before = self._config_in(existing[0], current)
+            outcome.before = current.parse_existing(docker_config_in(existing[0]))
             objects.apply(secret, existing[0])
             objects.apply(resources, existing[1])
 
-        retry_when_overtaken(self._settings, outcome, current.deadline, write)
+        self._run.retry(current, write)
         if not guest.is_labelled:
             self._label(guest, current)
         state = self._state(delivery, secret, current)
@@ -126,11 +106,10 @@ class GuestDelivery:
     def remove(self, removal: Removal, current: Work) -> None:
         """Delete both objects of a guest that left. What the guest holds stays there."""
         outcome = current.outcome
-        objects = self._objects(removal.namespace, removal.cluster, current)
+        objects = self._run.objects(removal.namespace, removal.cluster, current)
         kinds = ("secrets", self._kinds.resource_sets)
 
         def delete(fresh: bool) -> None:
-            outcome.restart()
             existing = [
                 # Without its labels it is not listed, and is refused.
                 (None if fresh else listed) or objects.get(kind, removal.set_name)
@@ -139,23 +118,18 @@ class GuestDelivery:
             for kind, item in zip(kinds, existing):
                 if item is not None:
                     objects.guard(kind, item, adopt=False, delete=True)
-            outcome.before = self._config_in(existing[0], current)
+            outcome.before = current.parse_existing(docker_config_in(existing[0]))
             # The Secret first: Cluster API makes the set its owner, and the garbage collector would delete it, too.
             for kind, item in zip(kinds, existing):
                 if item is not None:
                     objects.delete(kind, item)
 
-        retry_when_overtaken(self._settings, outcome, current.deadline, delete)
+        self._run.retry(current, delete)
         outcome.extra.update(state="pruned", reason=removal.reason)
-
-    def _objects(self, namespace: str, cluster: str, current: Work) -> OwnedObjects:
-        return OwnedObjects(
-            self._client, namespace, cluster, current.outcome, current.deadline, dry_run=self._dry_run
-        )
 
     def _check(self, guest: GuestCluster) -> None:
         """:raises ConfigurationError: a ClusterResourceSet cannot select the Cluster by its name."""
-        place = self._client.place(guest.namespace, self._kinds.clusters, shown(guest.name))
+        place = self._run.host.place(guest.namespace, self._kinds.clusters, shown(guest.name))
         check_cluster_name(place, guest.name)
         label = guest.labels.get(CLUSTER_NAME)
         if guest.is_labelled or (label is None and self._wanted.label_clusters):
@@ -175,18 +149,15 @@ class GuestDelivery:
     def _guard(self, objects: OwnedObjects, wanted: DesiredObject, existing: dict[str, Any] | None) -> None:
         if existing is None:
             return
-        place = self._client.place(objects.namespace, wanted.kind, wanted.name)
-        record = (existing["metadata"].get("labels") or {}).get(RECORD)
-        if record not in (None, self._wanted.set_name):
-            raise OwnershipConflict(
-                f"{place} exists but belongs to the delivery {shown(record)}",
-                "it was not changed; give one of the deliveries another set_name",
-            )
+        place = self._run.host.place(objects.namespace, wanted.kind, wanted.name)
+        remedy = "give one of the deliveries another set_name"
+        check_delivery(existing, RECORD, self._wanted.set_name, place, remedy)
         objects.guard(wanted.kind, existing, adopt=self._wanted.adopt, delete=False)
-        others = other_content(existing, wanted.name) if record is None else []
-        if others:
+        is_adopted = RECORD not in (existing["metadata"].get("labels") or {})
+        foreign_content = find_foreign_content(existing, wanted.name) if is_adopted else []
+        if foreign_content:
             raise OwnershipConflict(
-                f"{place} also delivers {first_few(others)}",
+                f"{place} also delivers {first_few(foreign_content)}",
                 "it was not changed; move that to a ClusterResourceSet of its own, or set another set_name",
             )
         changed = [path for path in differences(wanted.body, existing) if path.startswith(IMMUTABLE)]
@@ -196,19 +167,12 @@ class GuestDelivery:
                 "delete the ClusterResourceSet with --cascade=orphan, or set another set_name",
             )
 
-    @staticmethod
-    def _config_in(secret: dict[str, Any] | None, current: Work) -> Any:
-        data = docker_config_in(secret)
-        if data is not None:
-            current.seen.append(data)
-        return parse_any(data)
-
     def _label(self, guest: GuestCluster, current: Work) -> None:
         outcome = current.outcome
-        if not self._dry_run:
+        if not self._run.dry_run:
             # Without a version: controllers write Clusters all the time, and this changes no other label.
             body = {"metadata": {"labels": {CLUSTER_NAME: guest.name}}}
-            self._client.patch(guest.namespace, self._kinds.clusters, guest.name, body, current.deadline)
+            self._run.host.patch(guest.namespace, self._kinds.clusters, guest.name, body, current.deadline)
             note(outcome, "label-cluster", f"Labelled Cluster {guest.name}", namespace=guest.namespace)
         outcome.did("labelled Cluster")
         outcome.differs(f"label {CLUSTER_NAME}", None, guest.name)
@@ -216,25 +180,30 @@ class GuestDelivery:
 
     def _report_drift(self, guest: GuestCluster, config: DockerConfig, current: Work) -> None:
         """Look at what the guest holds, which Cluster API does not, if this run may read the guest's kubeconfig."""
-        outcome, deadline = current.outcome, Deadline(min(self._settings.api_timeout, _GLANCE))
+        outcome, deadline = (
+            current.outcome,
+            Deadline(min(self._run.settings.api_timeout, _DRIFT_TIMEOUT_SECONDS)),
+        )
         try:
-            with self._access.open(guest.namespace, guest.name, deadline) as api:
+            with self._run.open(guest.namespace, guest.name, deadline) as api:
+                drifted = []
                 for namespace in self._wanted.secret_namespaces:
                     wanted = guest_secret(self._wanted, namespace, guest.name, config)
                     existing = api.get(namespace, wanted.kind, wanted.name, deadline)
-                    value = docker_config_value(existing or {})
-                    current.seen.extend([value] if value is not None else ())
+                    current.parse_existing(docker_config_value(existing or {}))
                     if differences(wanted.body, existing):
-                        place = api.place(namespace, wanted.kind, wanted.name)
-                        outcome.warn(
-                            [
-                                f"{place} is not as it was delivered, and Cluster API does not repair it; {_REPAIR}"
-                            ]
-                        )
+                        drifted.append(api.place(namespace, wanted.kind, wanted.name))
+                kinds = GuestKinds(api)
+                further = further_objects(self._wanted, guest.namespace, guest.name)
+                drifted += [str(each.address) for each in further if kinds.has_drifted(each, deadline)]
+                outcome.warn(
+                    f"{place} is not as it was delivered, and Cluster API does not repair it; {_REPAIR}"
+                    for place in drifted
+                )
         except (NotFound, PermissionDenied):
             pass
         except PullSecretError as error:
-            outcome.warn([f"what the guest holds is not known: {error.message}"])
+            outcome.warn([f"the guest could not be looked at: {error.message}"])
 
     def _state(self, delivery: Delivery, secret: DesiredObject, current: Work) -> str:
         guest, outcome = delivery.guest, current.outcome

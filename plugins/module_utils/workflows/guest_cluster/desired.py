@@ -9,12 +9,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...dockerconfig import DockerConfig
-from ...model.errors import ConfigurationError
-from ...model.guest_cluster import CLUSTER_NAME, DELIVERED_BY, RECORD, GuestPullSecret
+from ...model.errors import ConfigurationError, OwnershipConflict
+from ...model.guest_cluster import (
+    CLUSTER_NAME,
+    DELIVERED_BY,
+    RECORD,
+    FurtherObject,
+    GuestPullSecret,
+    ObjectAddress,
+)
 from ...model.naming import LAST_APPLIED, allows, kubernetes_labels
 from ...model.shown import shown
 from ...places.kubernetes_secret.compare import ExactMapping
@@ -23,21 +31,24 @@ from ...places.kubernetes_secret.target import KEY, TYPE, docker_config_value, e
 
 __all__ = [
     "IMMUTABLE",
-    "accounts_in",
+    "PLACEHOLDER",
     "applied_hash",
     "check_cluster_name",
+    "check_delivery",
     "docker_config_in",
+    "find_foreign_content",
+    "further_objects",
     "guest_secret",
+    "host_metadata",
     "not_applied",
-    "other_content",
-    "record_of",
     "resource_set",
     "source_secret",
 ]
 
 IMMUTABLE = ("spec.clusterSelector", "spec.strategy")
 """The fields of a ClusterResourceSet that Cluster API does not allow to change."""
-_ACCOUNTS = "hyperfleet.io/service-accounts"
+PLACEHOLDER = re.compile(r"\{\{ *(\w+) *\}\}")
+"""In the JSON of manifests: ``{{ namespace }}`` and ``{{ cluster }}``, which are names and need no escapes."""
 _TYPE = "addons.cluster.x-k8s.io/resource-set"
 # The document's key. Cluster API reads every key as a manifest.
 _MANIFESTS = "manifests.yaml"
@@ -47,15 +58,16 @@ _SEPARATOR = "---\n"
 def source_secret(
     wanted: GuestPullSecret, namespace: str, name: str, cluster: str, config: DockerConfig
 ) -> DesiredObject:
-    """Return the Secret with the manifests of the guest's pull secrets."""
-    manifests = (
-        {"apiVersion": "v1", "kind": "Secret", **guest_secret(wanted, space, cluster, config).body}
-        for space in wanted.secret_namespaces
-    )
+    """Return the Secret with the manifests of the guest's pull secrets and further objects."""
+    pull_secrets = (guest_secret(wanted, space, cluster, config) for space in wanted.secret_namespaces)
+    manifests = [
+        *({**desired.type, **desired.body} for desired in pull_secrets),
+        *(desired.manifest for desired in further_objects(wanted, namespace, cluster)),
+    ]
     # JSON is YAML.
     text = "".join(f"{_SEPARATOR}{json.dumps(manifest, indent=2)}\n" for manifest in manifests)
     body = {
-        "metadata": _metadata(wanted, namespace, name, cluster),
+        "metadata": host_metadata(wanted, namespace, name, cluster),
         "type": _TYPE,
         "data": ExactMapping({_MANIFESTS: base64.b64encode(text.encode()).decode("ascii")}),
     }
@@ -74,7 +86,7 @@ def resource_set(
         "resources": [{"kind": "Secret", "name": name}],
         "strategy": "Reconcile",
     }
-    body = {"metadata": _metadata(wanted, namespace, name, cluster), "spec": spec}
+    body = {"metadata": host_metadata(wanted, namespace, name, cluster), "spec": spec}
     return DesiredObject(kind, name, body, api_kind="ClusterResourceSet")
 
 
@@ -82,37 +94,54 @@ def guest_secret(
     wanted: GuestPullSecret, namespace: str, cluster: str, config: DockerConfig
 ) -> DesiredObject:
     """Return the pull secret in one namespace of the guest."""
-    labels = kubernetes_labels(cluster, None)
-    metadata: dict[str, Any] = {"name": wanted.secret_name, "namespace": namespace, "labels": labels}
+    metadata = _guest_metadata(wanted, cluster, {"name": wanted.secret_name, "namespace": namespace})
     if wanted.is_direct:
-        # Another label than the host's: a guest may be a host itself, and its own.
-        labels[DELIVERED_BY] = wanted.set_name
         metadata["annotations"] = {LAST_APPLIED: None}
     body = {"metadata": metadata, "type": TYPE, "data": {KEY: encode_docker_config(config)}}
     return DesiredObject("secrets", wanted.secret_name, body, fixed=["type"])
 
 
-def record_of(
-    wanted: GuestPullSecret,
-    place: tuple[str, str, str],
-    versions: Mapping[str, str],
-    accounts: Collection[str],
-) -> DesiredObject:
-    """Return the record of a guest with direct delivery: a ConfigMap on the host.
+def further_objects(wanted: GuestPullSecret, namespace: str, cluster: str) -> list[FurtherObject]:
+    """Return the guest's objects besides its pull secrets, in the order of the manifests.
 
-    :param place: its namespace, its name and the Cluster's name.
-    :param versions: namespace of the guest to the name and resourceVersion of the Secret there.
-    :param accounts: the service accounts that name the Secret.
+    :param namespace: of the Cluster on the host.
+    :raises ConfigurationError: one of them is a pull secret, too.
     """
-    metadata = _metadata(wanted, *place)
-    metadata["annotations"][_ACCOUNTS] = ",".join(sorted(accounts)) or None
-    return DesiredObject("configmaps", place[1], {"metadata": metadata, "data": ExactMapping(versions)})
+    names = {"namespace": namespace, "cluster": cluster}
+    objects = []
+    for template in wanted.manifests:
+        text = PLACEHOLDER.sub(lambda match: names[match[1]], json.dumps(template))
+        manifest = json.loads(text)
+        metadata = manifest["metadata"] = _guest_metadata(wanted, cluster, manifest["metadata"])
+        address = ObjectAddress(
+            manifest["apiVersion"], manifest["kind"], str(metadata.get("namespace") or ""), metadata["name"]
+        )
+        if address.kind == "Secret":
+            # Values in one form, to be compared with what the API server answers.
+            texts = manifest.pop("stringData", None) or {}
+            encoded = {key: base64.b64encode(text.encode()).decode("ascii") for key, text in texts.items()}
+            manifest["data"] = {**manifest["data"], **encoded}
+            is_selected = wanted.guest_selector is not None or address.namespace in wanted.secret_namespaces
+            if address.name == wanted.secret_name and is_selected:
+                raise ConfigurationError(
+                    f"objects: {address} is a pull secret, too",
+                    "remove it from the manifests, or set secret_name",
+                )
+        objects.append(FurtherObject(address, manifest))
+    return objects
 
 
-def accounts_in(record: Mapping[str, Any] | None) -> frozenset[str]:
-    """Return the service accounts in a record."""
-    annotations = (record or {"metadata": {}})["metadata"].get("annotations") or {}
-    return frozenset(filter(None, annotations.get(_ACCOUNTS, "").split(",")))
+def check_delivery(existing: Mapping[str, Any], label: str, name: str, place: str, remedy: str) -> None:
+    """Check that an existing object belongs to no other delivery.
+
+    :param label: has the delivery's name.
+    :raises OwnershipConflict: it does.
+    """
+    delivery = (existing["metadata"].get("labels") or {}).get(label)
+    if delivery not in (None, name):
+        raise OwnershipConflict(
+            f"{place} exists but belongs to the delivery {shown(delivery)}", f"it was not changed; {remedy}"
+        )
 
 
 def check_cluster_name(place: str, name: str) -> None:
@@ -136,7 +165,7 @@ def applied_hash(secret: Mapping[str, Any]) -> str:
 
 
 def docker_config_in(secret: Mapping[str, Any] | None) -> bytes | None:
-    """Return the first docker config in a Secret with manifests of ours; None if there is none."""
+    """Return the first docker config in a Secret with manifests of this collection; None if there is none."""
     try:
         values = map(docker_config_value, _manifests_in(secret or {}))
         return next((value for value in values if value is not None), None)
@@ -145,7 +174,7 @@ def docker_config_in(secret: Mapping[str, Any] | None) -> bytes | None:
         return None
 
 
-def other_content(existing: Mapping[str, Any], name: str) -> list[str]:
+def find_foreign_content(existing: Mapping[str, Any], name: str) -> list[str]:
     """Return what an object that is taken over delivers besides a Secret of this name with manifests.
 
     :param existing: a Secret or a ClusterResourceSet.
@@ -172,10 +201,18 @@ def _manifests_in(secret: Mapping[str, Any]) -> Iterator[Any]:
     return map(json.loads, filter(None, text.split(_SEPARATOR)))
 
 
-def _metadata(wanted: GuestPullSecret, namespace: str, name: str, cluster: str) -> dict[str, Any]:
+def host_metadata(wanted: GuestPullSecret, namespace: str, name: str, cluster: str) -> dict[str, Any]:
+    """Return the metadata of an object on the host."""
     return {
         "name": name,
         "namespace": namespace,
         "labels": {**kubernetes_labels(cluster, None), RECORD: wanted.set_name},
         "annotations": {LAST_APPLIED: None},
     }
+
+
+def _guest_metadata(wanted: GuestPullSecret, cluster: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    # Another label than the host's: a guest may be a host itself, and its own.
+    delivery = {DELIVERED_BY: wanted.set_name} if wanted.is_direct else {}
+    labels = {**(metadata.get("labels") or {}), **kubernetes_labels(cluster, None), **delivery}
+    return {**metadata, "labels": labels}

@@ -10,171 +10,197 @@ may be killed anywhere, and the next one completes its work.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
+from typing import TypeVar
 
-from ...clients.kubernetes.client import KubernetesClient
 from ...clients.kubernetes.errors import NamespaceEnding, NamespaceMissing
 from ...model.errors import NotFound, PullSecretError, TimedOut, Unavailable
-from ...model.guest_cluster import GuestPullSecret
-from ...places.kubernetes_secret.owned_objects import OwnedObjects
+from ...model.guest_cluster import FurtherObject, ObjectAddress
+from ...model.shown import first_few
 from ...places.reader import Document
 from ...runtime.retry import Deadline
-from ...runtime.run_settings import RunSettings
 from ..run import Work
-from .access import GuestAccess
-from .desired import check_cluster_name
-from .in_guest import Found, InGuest
+from .desired import check_cluster_name, further_objects
+from .guest_run import GuestRun
+from .in_guest import InGuest, Secrets
 from .plan import Delivery, Removal
-from .record import GuestRecord
+from .record import GuestRecord, Recorded
 
 __all__ = ["DirectDelivery"]
 
-# What the guest's API server says while it is being made, or when it is gone.
-_NOT_THERE = (NotFound, TimedOut, Unavailable)
+_UNREACHED = (NotFound, TimedOut, Unavailable)
 _GONE = (NamespaceEnding, NamespaceMissing)
+
+T = TypeVar("T")
 
 
 class DirectDelivery:
-    """Delivers to many guests. Thread-safe.
+    """Delivers to many guests. Thread-safe."""
 
-    :param client: of the host.
-    :param dry_run: check mode: nothing is written.
-    """
-
-    def __init__(
-        self,
-        settings: RunSettings,
-        access: GuestAccess,
-        client: KubernetesClient,
-        wanted: GuestPullSecret,
-        *,
-        dry_run: bool,
-    ) -> None:
-        self._settings = settings
-        self._access = access
-        self._client = client
-        self._wanted = wanted
-        self._dry_run = dry_run
+    def __init__(self, run: GuestRun) -> None:
+        self._run = run
 
     def deliver(self, delivery: Delivery, document: Document, current: Work) -> None:
-        """Write the record, then the pull secret in each namespace of the guest; prune the others there."""
-        guest, outcome = delivery.guest, current.outcome
-        if guest.is_deleting:
-            outcome.extra.update(state="skipped")
-            outcome.warnings.append("left alone: the Cluster is being deleted")
-            return
-        check_cluster_name(self._client.place(guest.namespace, "clusters", guest.name), guest.name)
-        record = self._record(delivery, guest.namespace, guest.name, current)
-        was_ready = guest.is_initialized or bool(record.versions)
-        patience = current.deadline if was_ready else Deadline(self._settings.api_timeout)
+        """Write the record, then the objects of the guest; prune the others there."""
+        cluster, outcome = delivery.guest, current.outcome
+        check_cluster_name(self._run.host.place(cluster.namespace, "clusters", cluster.name), cluster.name)
+        record = GuestRecord(self._run, delivery, cluster.name, current)
+        was_ready = cluster.is_initialized or bool(record.recorded.secrets)
+        patience = current.deadline if was_ready else Deadline(self._run.settings.api_timeout)
         with ExitStack() as stack:
             try:
-                there, ours = self._open(stack, guest.namespace, guest.name, patience, current)
-            except _NOT_THERE as error:
+                guest, secrets = self._open(stack, cluster.namespace, cluster.name, patience, current)
+            except _UNREACHED as error:
                 if was_ready:
                     raise
                 outcome.extra.update(state="waiting")
                 outcome.warnings.append(f"its control plane is not ready: {error.message}")
                 return
-            self._write(there, ours, record, document, current)
+            self._write(guest, secrets, record, delivery, document, current)
 
     def remove(self, removal: Removal, current: Work) -> None:
         """Delete what the guest has of this delivery, then the record."""
-        record = self._record(removal, removal.namespace, removal.cluster, current)
+        record = GuestRecord(self._run, removal, removal.cluster, current)
         # Another record is the Cluster's, and what the guest has is that one's.
         if not removal.is_double:
-            patience = current.deadline if removal.has_cluster else Deadline(self._settings.api_timeout)
+            patience = current.deadline if removal.has_cluster else Deadline(self._run.settings.api_timeout)
             with ExitStack() as stack:
                 try:
-                    there, ours = self._open(stack, removal.namespace, removal.cluster, patience, current)
+                    guest, secrets = self._open(stack, removal.namespace, removal.cluster, patience, current)
                 except PullSecretError as error:
                     if removal.has_cluster:
                         raise
                     if not isinstance(error, NotFound):
                         current.outcome.warn([f"what it held was not removed: {error.message}"])
                 else:
-                    self._prune(there, ours, record)
+                    for failure in self._prune(guest, secrets, record.recorded, []):
+                        raise failure
         record.delete()
         current.outcome.extra.update(state="pruned", reason=removal.reason)
 
     def _open(
         self, stack: ExitStack, namespace: str, cluster: str, patience: Deadline, current: Work
-    ) -> tuple[InGuest, Found]:
-        api = stack.enter_context(self._access.open(namespace, cluster, current.deadline))
-        there = InGuest(self._settings, api, self._wanted, cluster, current, dry_run=self._dry_run)
-        return there, there.ours(patience)
+    ) -> tuple[InGuest, Secrets]:
+        api = stack.enter_context(self._run.open(namespace, cluster, current.deadline))
+        guest = InGuest(self._run, api, cluster, current)
+        return guest, guest.secrets(patience)
 
     def _write(
-        self, there: InGuest, ours: Found, record: GuestRecord, document: Document, current: Work
+        self,
+        guest: InGuest,
+        secrets: Secrets,
+        record: GuestRecord,
+        delivery: Delivery,
+        document: Document,
+        current: Work,
     ) -> None:
-        outcome = current.outcome
+        wanted, outcome = self._run.wanted, current.outcome
         outcome.provenance, outcome.after = document.provenance, document.config
-        record.begin()
-        known, versions = dict(record.versions), dict(record.versions)
-        done: list[str] = []
+        objects = further_objects(wanted, delivery.namespace, delivery.guest.name)
+        record.begin([each.address for each in objects])
+        before = record.recorded
+        known, marks = dict(before.secrets), dict(before.objects)
+        applied: list[ObjectAddress] = []
+        written: list[str] = []
         failures: list[PullSecretError] = []
         is_repaired = False
-        namespaces, is_whole = there.namespaces()
+
+        def apply(further: FurtherObject) -> None:
+            nonlocal is_repaired
+            repaired, marks[further.address] = guest.further.put(further, before.mark(further.address))
+            is_repaired |= repaired
+            applied.append(further.address)
+
+        # A pull secret may go to a namespace that is one of the objects.
+        early = [further for further in objects if further.address.kind == "Namespace"]
+        failures += _all(apply, early)
+        namespaces, is_whole = guest.namespaces()
         for namespace in namespaces:
-            listed = ours.pop((namespace, self._wanted.secret_name), None)
+            listed = secrets.pop((namespace, wanted.secret_name), None)
             try:
-                put = there.put(namespace, document.config, listed)
+                put = guest.put(namespace, document.config, listed)
             except TimedOut:
                 raise
             except PullSecretError as error:
                 # The other namespaces are done all the same. One that was selected may have gone since.
-                if namespace in self._wanted.secret_namespaces or not isinstance(error, _GONE):
+                if namespace in wanted.secret_namespaces or not isinstance(error, _GONE):
                     failures.append(error)
                 continue
-            was_written = known.get(namespace, "").startswith(f"{self._wanted.secret_name}/")
+            was_written = known.get(namespace, "").startswith(f"{wanted.secret_name}/")
             is_repaired |= put.is_changed and was_written and known[namespace] != put.before
-            versions[namespace] = put.after
-            done.append(namespace)
-        failures += self._link(there, done, record, outcome.warnings)
+            known[namespace] = put.after
+            written.append(namespace)
+        failures += _all(apply, [further for further in objects if further not in early])
+        failures += self._link(guest, written, before.accounts, outcome.warnings)
         # A guest that did not get the new one keeps the old one.
-        is_pruned = is_whole and self._wanted.prune and not failures
+        is_pruned = is_whole and wanted.prune and not failures
+        failures += self._prune(guest, secrets, before, applied) if is_pruned else []
+        is_pruned = is_pruned and not failures
         if is_pruned:
-            self._prune(there, ours, record)
-            versions = {namespace: versions[namespace] for namespace in done}
-        accounts = frozenset(self._wanted.service_accounts)
-        record.end(versions, accounts if is_pruned else accounts | record.accounts)
+            known = {namespace: known[namespace] for namespace in written}
+            marks = {address: marks[address] for address in applied}
+        accounts = frozenset(wanted.service_accounts)
+        record.end(Recorded(known, marks, accounts if is_pruned else accounts | before.accounts))
         if failures:
-            more = f"; and {len(failures) - 1} more namespaces failed" if len(failures) > 1 else ""
-            failures[0].message += more
+            failures[0].message += f"; and {len(failures) - 1} more failed" if len(failures) > 1 else ""
             raise failures[0]
         outcome.extra.update(state="repaired" if is_repaired else "delivered")
 
     def _link(
-        self, there: InGuest, namespaces: list[str], record: GuestRecord, warnings: list[str]
+        self, guest: InGuest, namespaces: list[str], linked: frozenset[str], warnings: list[str]
     ) -> list[PullSecretError]:
-        """Name the Secret in the service accounts, and return the failures."""
-        wanted, secret = self._wanted.service_accounts, self._wanted.secret_name
-        missing, failures = [], []
-        for namespace in namespaces:
-            for account in sorted(record.accounts.union(wanted)):
-                try:
-                    is_there = there.link(namespace, account, secret, present=account in wanted)
-                except TimedOut:
-                    raise
-                except PullSecretError as error:
-                    failures.append(error)
-                else:
-                    missing += [f"{namespace}/{account}"] if account in wanted and not is_there else []
+        """Name the Secret in the service accounts, and return the failures.
+
+        :param linked: the accounts that name it so far.
+        """
+        wanted, secret = self._run.wanted.service_accounts, self._run.wanted.secret_name
+        missing = []
+
+        def link(account: tuple[str, str]) -> None:
+            namespace, name = account
+            if not guest.link(namespace, name, secret, present=name in wanted) and name in wanted:
+                missing.append(f"{namespace}/{name}")
+
+        names = sorted(linked.union(wanted))
+        failures = _all(link, [(namespace, name) for namespace in namespaces for name in names])
         if missing:
-            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            warnings.append(
-                f"there is no service account {', '.join(missing[:5])}{more}; a later run links it"
-            )
+            warnings.append(f"there is no service account {first_few(missing)}; a later run links it")
         return failures
 
-    def _prune(self, there: InGuest, ours: Found, record: GuestRecord) -> None:
-        for (namespace, name), secret in sorted(ours.items()):
-            for account in sorted(record.accounts.union(self._wanted.service_accounts)):
-                there.link(namespace, account, name, present=False)
-            there.delete(namespace, name, secret)
+    def _prune(
+        self, guest: InGuest, secrets: Secrets, recorded: Recorded, kept: Collection[ObjectAddress]
+    ) -> list[PullSecretError]:
+        """Delete what the guest has of this delivery, but for the further objects that are kept.
 
-    def _record(self, of: Delivery | Removal, namespace: str, cluster: str, current: Work) -> GuestRecord:
-        objects = OwnedObjects(
-            self._client, namespace, cluster, current.outcome, current.deadline, dry_run=self._dry_run
-        )
-        return GuestRecord(self._settings, objects, self._wanted, (of.set_name, cluster), of.record, current)
+        :param secrets: the pull secrets that are not kept, and the further Secrets.
+        :returns: the failures.
+        """
+        further = {address.identity for address in (*kept, *recorded.objects)}
+        accounts = sorted(recorded.accounts.union(self._run.wanted.service_accounts))
+
+        def delete(place: tuple[str, str]) -> None:
+            namespace, name = place
+            for account in accounts:
+                guest.link(namespace, account, name, present=False)
+            guest.delete(namespace, name, secrets[place])
+
+        failures = _all(delete, [place for place in sorted(secrets) if ("", "Secret", *place) not in further])
+        stay = {address.identity for address in kept}
+        doomed = [
+            address for address in sorted(recorded.objects, reverse=True) if address.identity not in stay
+        ]
+        return failures + _all(guest.further.delete, doomed)
+
+
+def _all(do: Callable[[T], None], items: Iterable[T]) -> list[PullSecretError]:
+    """Do something with every item, and return the failures. The time of a guest ends all."""
+    failures = []
+    for item in items:
+        try:
+            do(item)
+        except TimedOut:
+            raise
+        except PullSecretError as error:
+            failures.append(error)
+    return failures

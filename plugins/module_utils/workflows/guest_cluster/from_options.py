@@ -35,6 +35,8 @@ def build_guest_pull_secret(options: Mapping[str, Any]) -> GuestPullSecret:
             "namespace_selector or namespace_pattern is required",
             "namespace_pattern: .* selects every namespace",
         )
+    if not options["secret_namespaces"]:
+        raise WrongOption("secret_namespaces", "is empty")
     is_direct = options["delivery"] == "direct"
     for option in ("secret_namespace_selector", "all_secret_namespaces", "service_accounts"):
         if options.get(option) and not is_direct:
@@ -44,13 +46,10 @@ def build_guest_pull_secret(options: Mapping[str, Any]) -> GuestPullSecret:
     return GuestPullSecret(
         set_name=check_name("namespace", options["set_name"], "set_name"),
         secret_name=check_name("name", options["secret_name"], "secret_name"),
-        secret_namespaces=_namespaces(options["secret_namespaces"]),
+        secret_namespaces=_names("namespace", "secret_namespaces", options["secret_namespaces"]),
         is_direct=is_direct,
         guest_selector=_guest_selector(options),
-        service_accounts=tuple(
-            check_name("name", name, f"service_accounts[{index}]")
-            for index, name in enumerate(options.get("service_accounts") or ())
-        ),
+        service_accounts=_names("name", "service_accounts", options.get("service_accounts") or []),
         report_drift=options["report_drift"],
         label_selector=_selector("namespace_selector", selector),
         pattern=_pattern(pattern),
@@ -62,12 +61,8 @@ def build_guest_pull_secret(options: Mapping[str, Any]) -> GuestPullSecret:
     )
 
 
-def _namespaces(names: list[str]) -> tuple[str, ...]:
-    if not names:
-        raise WrongOption("secret_namespaces", "is empty")
-    checked = [
-        check_name("namespace", name, f"secret_namespaces[{index}]") for index, name in enumerate(names)
-    ]
+def _names(kind: str, option: str, names: list[str]) -> tuple[str, ...]:
+    checked = (check_name(kind, name, f"{option}[{index}]") for index, name in enumerate(names))
     return tuple(dict.fromkeys(checked))
 
 
@@ -89,20 +84,16 @@ def _selector(option: str, text: str | None) -> str | None:
 
 
 def _pattern(text: str | None) -> str | None:
-    if text is not None and (len(text) > _LONGEST_PATTERN_CHARACTERS or not _compiles(text)):
+    try:
+        is_valid = len(text or "") <= _LONGEST_PATTERN_CHARACTERS and bool(re.compile(text or ""))
+    except (OverflowError, RecursionError, re.error):
+        is_valid = False
+    if not is_valid:
         raise WrongOption(
             "namespace_pattern",
             f"must be a regular expression of at most {_LONGEST_PATTERN_CHARACTERS} characters",
         )
     return text
-
-
-def _compiles(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except (OverflowError, RecursionError, re.error):
-        return False
-    return True
 
 
 def _percent(text: str) -> int:

@@ -98,9 +98,9 @@ def read_applied(
     return applied
 
 
-def _check_delivery(wanted: GuestPullSecret, others: list[dict[str, Any]]) -> None:
+def _check_delivery(wanted: GuestPullSecret, conflicting: list[dict[str, Any]]) -> None:
     """:raises ConfigurationError: the delivery of this name is of the other kind."""
-    for item in others[:1]:
+    for item in conflicting[:1]:
         delivery = "cluster_resource_set" if wanted.is_direct else "direct"
         place = f"{item['metadata']['namespace']}/{item['metadata']['name']}"
         raise ConfigurationError(

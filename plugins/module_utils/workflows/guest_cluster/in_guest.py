@@ -13,24 +13,23 @@ from ...clients.kubernetes.client import KubernetesClient
 from ...clients.kubernetes.errors import NamespaceMissing
 from ...dockerconfig import DockerConfig
 from ...model.errors import OwnershipConflict
-from ...model.guest_cluster import DELIVERED_BY, GuestPullSecret
+from ...model.guest_cluster import DELIVERED_BY
 from ...model.naming import MANAGED_BY, owner_problem
 from ...model.shown import first_few, shown
 from ...places.kubernetes_secret.compare import differences
-from ...places.kubernetes_secret.conflict_retry import retry_when_overtaken
 from ...places.kubernetes_secret.owned_objects import OwnedObjects
 from ...places.kubernetes_secret.service_accounts import link_service_account
 from ...places.kubernetes_secret.target import KEY, docker_config_value, is_being_deleted
-from ...places.writing import parse_any
 from ...runtime.retry import Deadline
-from ...runtime.run_settings import RunSettings
 from ..run import Work
-from .desired import guest_secret
+from .desired import check_delivery, guest_secret
+from .further import FurtherObjects
+from .guest_run import GuestRun
 
-__all__ = ["Found", "InGuest", "Put"]
+__all__ = ["InGuest", "Put", "Secrets"]
 
 _Object = dict[str, Any]
-Found = dict[tuple[str, str], _Object]
+Secrets = dict[tuple[str, str], _Object]
 """Namespace and name of a Secret in a guest to the Secret."""
 _LEGACY_KEY = ".dockercfg"
 
@@ -52,48 +51,38 @@ class InGuest:
 
     :param api: its API server.
     :param cluster: the Cluster's name.
-    :param dry_run: check mode: nothing is written.
     """
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        api: KubernetesClient,
-        wanted: GuestPullSecret,
-        cluster: str,
-        current: Work,
-        *,
-        dry_run: bool,
-    ) -> None:
-        self._settings = settings
+    def __init__(self, run: GuestRun, api: KubernetesClient, cluster: str, current: Work) -> None:
+        self._run = run
+        self._wanted = run.wanted
         self._api = api
-        self._wanted = wanted
         self._cluster = cluster
         self._current = current
-        self._dry_run = dry_run
+        self.further = FurtherObjects(run, api, cluster, current)
 
-    def ours(self, deadline: Deadline) -> Found:
+    def secrets(self, deadline: Deadline) -> Secrets:
         """Return the Secrets of this delivery."""
         labels = {"managed-by": MANAGED_BY, "cluster-id": self._cluster, DELIVERED_BY: self._wanted.set_name}
         selector = ",".join(f"{name}={value}" for name, value in labels.items())
-        found = self._api.list_all("secrets", selector, deadline)
-        return {(item["metadata"]["namespace"], item["metadata"]["name"]): item for item in found}
+        secrets = self._api.list_all("secrets", selector, deadline)
+        return {(item["metadata"]["namespace"], item["metadata"]["name"]): item for item in secrets}
 
     def namespaces(self) -> tuple[list[str], bool]:
         """Return the namespaces that get the Secret, and whether the others may lose it."""
         selector, named = self._wanted.guest_selector, list(self._wanted.secret_namespaces)
         if selector is None:
             return named, True
-        found = [
+        selected = [
             str(namespace["metadata"]["name"])
             for namespace in self._api.list_all("namespaces", selector, self._current.deadline)
             if not is_being_deleted(namespace)
         ]
-        if not found:
+        if not selected:
             self._current.outcome.warn(
                 ["no namespace of the guest fits secret_namespace_selector; nothing is removed there"]
             )
-        return list(dict.fromkeys([*named, *found])), bool(found)
+        return list(dict.fromkeys([*named, *selected])), bool(selected)
 
     def put(self, namespace: str, config: DockerConfig, listed: _Object | None) -> Put:
         """Write the Secret of a namespace.
@@ -103,99 +92,68 @@ class InGuest:
         """
         outcome, objects = self._current.outcome, self._objects(namespace)
         wanted = guest_secret(self._wanted, namespace, self._cluster, config)
-        states: list[_Object | None] = []
 
-        def write(fresh: bool) -> None:
-            outcome.restart()
+        def write(fresh: bool) -> Put:
             existing = (None if fresh else listed) or objects.get(wanted.kind, wanted.name)
-            if (
-                existing is None
-                and self._dry_run
-                and not self._api.has_namespace(namespace, objects.deadline)
-            ):
-                raise NamespaceMissing(
-                    f"{self._api.place(namespace, wanted.kind, wanted.name)}: the namespace does not exist"
-                )
-            if existing is not None:
+            if existing is None:
+                self._check_namespace(objects, wanted.name)
+            else:
                 self._guard(objects, existing)
-                value = docker_config_value(existing)
-                self._current.seen.extend([value] if value is not None else ())
-                outcome.before = parse_any(value)
-            states[:] = existing, objects.apply(wanted, existing)
+                outcome.before = self._current.parse_existing(docker_config_value(existing))
+            is_changed = bool(differences(wanted.body, existing))
+            return Put(is_changed, _version(existing), _version(objects.apply(wanted, existing)))
 
-        retry_when_overtaken(self._settings, outcome, self._current.deadline, write)
-        outcome.settle()
-        before, after = states
-        return Put(bool(differences(wanted.body, before)), _version(before), _version(after))
+        return self._run.retry(self._current, write)
 
     def link(self, namespace: str, account: str, secret: str, *, present: bool) -> bool:
         """Name a Secret in a service account, or not any more; return whether there is such an account."""
-        outcome = self._current.outcome
-        found: list[bool] = []
-
-        def write(_fresh: bool) -> None:
-            outcome.restart()
-            found[:] = [
-                link_service_account(
-                    self._api,
-                    self._settings,
-                    namespace,
-                    account,
-                    secret,
-                    outcome,
-                    self._current.deadline,
-                    present=present,
-                    dry_run=self._dry_run,
-                    waits=False,
-                )
-            ]
-
-        retry_when_overtaken(self._settings, outcome, self._current.deadline, write)
-        outcome.settle()
-        return found[0]
+        return self._run.retry(
+            self._current,
+            lambda _fresh: link_service_account(
+                self._api,
+                self._run.settings,
+                namespace,
+                account,
+                secret,
+                self._current.outcome,
+                self._current.deadline,
+                present=present,
+                dry_run=self._run.dry_run,
+                waits=False,
+            ),
+        )
 
     def delete(self, namespace: str, name: str, listed: _Object) -> None:
         """Delete a Secret of this delivery."""
         objects = self._objects(namespace)
+        self._run.retry(
+            self._current, lambda fresh: objects.remove("secrets", name, None if fresh else listed)
+        )
 
-        def delete(fresh: bool) -> None:
-            self._current.outcome.restart()
-            existing = objects.get("secrets", name) if fresh else listed
-            if existing is not None:
-                objects.guard("secrets", existing, adopt=False, delete=True)
-                objects.delete("secrets", existing)
-
-        retry_when_overtaken(self._settings, self._current.outcome, self._current.deadline, delete)
-        self._current.outcome.settle()
+    def _check_namespace(self, objects: OwnedObjects, name: str) -> None:
+        """In check mode, which does not try to write, find a missing namespace."""
+        namespace = objects.namespace
+        if not self._run.dry_run or namespace in self.further.new_namespaces:
+            return
+        if not self._api.has_namespace(namespace, objects.deadline):
+            raise NamespaceMissing(
+                f"{self._api.place(namespace, 'secrets', name)}: the namespace does not exist"
+            )
 
     def _guard(self, objects: OwnedObjects, secret: _Object) -> None:
-        labels = secret["metadata"].get("labels") or {}
-        record = labels.get(DELIVERED_BY)
-        place = objects.client.place(objects.namespace, "secrets", secret["metadata"]["name"])
-        if record not in (None, self._wanted.set_name):
-            raise OwnershipConflict(
-                f"{place} exists but belongs to the delivery {shown(record)}",
-                "it was not changed; give one of the deliveries another secret_name",
-            )
+        place = self._api.place(objects.namespace, "secrets", secret["metadata"]["name"])
+        remedy = "give one of the deliveries another secret_name"
+        check_delivery(secret, DELIVERED_BY, self._wanted.set_name, place, remedy)
         objects.guard("secrets", secret, adopt=self._wanted.adopt, delete=False)
-        others = [key for key in secret.get("data") or () if key not in (KEY, _LEGACY_KEY)]
-        if others and owner_problem(labels, self._cluster):
+        foreign_keys = [key for key in secret.get("data") or () if key not in (KEY, _LEGACY_KEY)]
+        if foreign_keys and owner_problem(secret["metadata"].get("labels") or {}, self._cluster):
             raise OwnershipConflict(
-                f"{place} also holds {first_few([f'key {shown(key)}' for key in others])}",
+                f"{place} also holds {first_few([f'key {shown(key)}' for key in foreign_keys])}",
                 "it was not changed; set another secret_name, or move that to a Secret of its own",
             )
 
     def _objects(self, namespace: str) -> OwnedObjects:
-        current = self._current
-        return OwnedObjects(
-            self._api,
-            namespace,
-            self._cluster,
-            current.outcome,
-            current.deadline,
-            dry_run=self._dry_run,
-            waits=False,
-        )
+        return self._run.objects(namespace, self._cluster, self._current, self._api)
 
 
 def _version(secret: _Object | None) -> str:

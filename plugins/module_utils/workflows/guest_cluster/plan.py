@@ -91,23 +91,19 @@ class Removal:
 class GuestPlan:
     """The decision.
 
-    :param without_cluster: selected namespaces that have no Cluster.
-    :param terminating: selected namespaces that are being deleted.
     :param refused: why nothing is removed, although something should be; None if nothing is refused.
     :param notes: what else a person should know.
     """
 
     deliveries: Sequence[Delivery]
     removals: Sequence[Removal]
-    without_cluster: Sequence[str] = ()
-    terminating: Sequence[str] = ()
     refused: str | None = None
     notes: Sequence[str] = ()
 
 
 def plan_guests(wanted: GuestPullSecret, host: Host) -> GuestPlan:
     """Return what should be where."""
-    selected = [space for space in host.namespaces if _matches(wanted.pattern, space.name)]
+    selected = [space for space in host.namespaces if re.fullmatch(wanted.pattern or ".*", space.name)]
     living = {space.name for space in selected if not space.is_terminating}
     terminating = {space.name for space in selected if space.is_terminating}
     guests = [guest for guest in host.guests if guest.namespace in living]
@@ -118,50 +114,49 @@ def plan_guests(wanted: GuestPullSecret, host: Host) -> GuestPlan:
         for guest, name in _named(wanted.set_name, guests, recorded)
     ]
     kept = {(delivery.namespace, delivery.set_name) for delivery in deliveries} if wanted.present else set()
-    there = {(guest.namespace, guest.name) for guest in host.guests}
+    existing = {(guest.namespace, guest.name) for guest in host.guests}
     delivered = {(guest.namespace, guest.name) for guest in guests}
-    removals = [
-        Removal(
-            place[0],
-            place[1],
-            _cluster_of(recorded[place]),
-            _reason(wanted, place[0], living, guests, _cluster_of(recorded[place])),
+
+    def removal_of(place: _Place) -> Removal:
+        namespace, set_name = place
+        cluster = _cluster_of(recorded[place])
+        is_double = wanted.present and (namespace, cluster) in delivered
+        return Removal(
+            namespace,
+            set_name,
+            cluster,
+            _reason(wanted, is_selected=namespace in living, is_double=is_double),
             sets.get(place),
             secrets.get(place),
-            has_cluster=(place[0], _cluster_of(recorded[place])) in there,
-            is_double=wanted.present and (place[0], _cluster_of(recorded[place])) in delivered,
+            has_cluster=(namespace, cluster) in existing,
+            is_double=is_double,
         )
-        for place in sorted(recorded)
-        # What is in a terminating namespace goes with it.
-        if place not in kept and place[0] not in terminating
+
+    # What is in a terminating namespace goes with it.
+    removals = [
+        removal_of(place) for place in sorted(recorded) if place not in kept and place[0] not in terminating
     ]
-    refused: str | None = None
+    skipped = [f"namespace {name} is selected and is being deleted: skipped" for name in sorted(terminating)]
     if not wanted.present:
         everything = len(removals)
         if wanted.label_selector is not None or wanted.pattern is not None:
             removals = [removal for removal in removals if removal.namespace in living]
-        others = everything - len(removals)
-        notes = (
-            [f"objects of this delivery stay in namespaces that are not selected: {others}"] if others else []
-        )
-        return GuestPlan([], removals, terminating=sorted(terminating), notes=notes)
-    if not wanted.prune:
-        removals = []
-    elif removals:
+        if len(removals) < everything:
+            remaining = everything - len(removals)
+            skipped.insert(
+                0, f"objects of this delivery stay in namespaces that are not selected: {remaining}"
+            )
+        return GuestPlan([], removals, notes=skipped)
+    refused: str | None = None
+    if removals and wanted.prune:
         refused = _refusal(wanted, removals, len(recorded), living=living, has_guests=bool(guests))
-    with_guests = {guest.namespace for guest in guests}
-    return GuestPlan(
-        deliveries,
-        [] if refused else removals,
-        without_cluster=sorted(living - with_guests),
-        terminating=sorted(terminating),
-        refused=refused,
-        notes=[] if living else ["no namespace is selected"],
-    )
-
-
-def _matches(pattern: str | None, name: str) -> bool:
-    return pattern is None or re.fullmatch(pattern, name) is not None
+    empty = sorted(living - {guest.namespace for guest in guests})
+    notes = [
+        *(() if living else ("no namespace is selected",)),
+        *(f"namespace {name} is selected and has no Cluster" for name in empty),
+        *skipped,
+    ]
+    return GuestPlan(deliveries, removals if wanted.prune and not refused else [], refused, notes)
 
 
 def _named(
@@ -204,20 +199,12 @@ def _refusal(
     return None
 
 
-def _reason(
-    wanted: GuestPullSecret,
-    namespace: str,
-    living: Iterable[str],
-    guests: Iterable[GuestCluster],
-    cluster: str,
-) -> str:
+def _reason(wanted: GuestPullSecret, *, is_selected: bool, is_double: bool) -> str:
     if not wanted.present:
         return "state is absent"
-    if namespace not in living:
+    if not is_selected:
         return "its namespace is not selected"
-    if any(guest.namespace == namespace and guest.name == cluster for guest in guests):
-        return "another record is its Cluster's"
-    return "its Cluster is gone"
+    return "another record is its Cluster's" if is_double else "its Cluster is gone"
 
 
 def _cluster_of(owned: Mapping[str, Any]) -> str:

@@ -1,0 +1,297 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Further objects besides the pull secret, with both deliveries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from tests.guests.integration.world import World, rows
+from tests.support.docker_configs import docker_config, encoded, held
+from tests.support.kubernetes.world import Api
+
+VALUE = "an-example-value"
+REFERENCE = "valueFrom: {{secretKeyRef: {{namespace: {}, name: cloud, key: {}}}}}"
+
+
+class Objects:
+    """A guest, and a file with a ConfigMap and a Secret for it."""
+
+    def __init__(self, world: World, guest: Api, directory: Path) -> None:
+        self.world, self.api = world, guest
+        self.space = guest.namespace()
+        self.file = directory / "objects.yml"
+        self.namespace, self.name = world.reach(*world.guest(), guest)
+        world.api.put_secret(world.source, "cloud", {"token": encoded(VALUE)})
+        self.write(self.config_map(), self.secret())
+
+    def config_map(self, *, data: str = '{cluster: "{{ cluster }} in {{namespace}}"}') -> str:
+        metadata = f"{{name: about, namespace: {self.space}}}"
+        return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\ndata: {data}\n"
+
+    def secret(self, key: str = "token") -> str:
+        reference = REFERENCE.format(self.world.source, key)
+        return (
+            f"apiVersion: v1\nkind: Secret\nmetadata: {{name: cloud, namespace: {self.space}}}\n"
+            f"data:\n  token:\n    {reference}\nstringData: {{user: '{{{{ cluster }}}}'}}\n"
+        )
+
+    def write(self, *documents: str) -> None:
+        self.file.write_text("---\n".join(["# Of each guest.\n", *documents]))
+
+    def run(self, **more: Any) -> dict[str, Any]:
+        options = {"objects": [str(self.file)], "secret_namespaces": [self.space], **more}
+        return self.world.run(**options)
+
+    def direct(self, **more: Any) -> dict[str, Any]:
+        """The guest's row after a direct delivery."""
+        result = self.run(**{"delivery": "direct", **more})
+        assert VALUE not in json.dumps(result)
+        assert encoded(VALUE) not in json.dumps(result)
+        return dict(result["targets"][0])
+
+    def in_guest(self, kind: str, name: str) -> Any:
+        return self.api.get(self.space, kind, name)
+
+
+@pytest.fixture
+def objects(world: World, guest: Api, tmp_path: Path) -> Objects:
+    return Objects(world, guest, tmp_path)
+
+
+def test_a_direct_delivery(objects: Objects) -> None:
+    checked = objects.direct(check_mode=True, diff=True)
+    assert checked["actions"] == ["created configmap", "created secret"]
+    assert objects.in_guest("configmaps", "about") is None
+    first = objects.direct(diff=True)
+    assert (first["state"], first["actions"][-1]) == ("delivered", "updated configmap")
+    about = objects.in_guest("configmaps", "about")
+    assert about["data"] == {"cluster": f"{objects.name} in {objects.namespace}"}
+    assert about["metadata"]["labels"]["hyperfleet.io/delivered-by"] == objects.world.set_name
+    secret = objects.in_guest("secrets", "cloud")
+    assert (secret["data"], secret["type"]) == (
+        {"token": encoded(VALUE), "user": encoded(objects.name)},
+        "Opaque",
+    )
+    assert held(objects.in_guest("secrets", "pull-secret")) == docker_config(registry_example_com="one")
+    again = objects.direct()
+    assert (again["changed"], again["state"]) == (False, "delivered")
+
+
+def test_a_direct_delivery_repairs_rotates_and_prunes(objects: Objects) -> None:
+    objects.direct()
+    objects.api.merge(objects.space, "configmaps", "about", {"data": {"cluster": "other", "own": "kept"}})
+    checked = objects.direct(check_mode=True)
+    # The second object differs in nothing.
+    assert (checked["state"], checked["actions"]) == ("repaired", ["updated configmap"])
+    assert objects.in_guest("configmaps", "about")["data"]["cluster"] == "other"
+    assert objects.direct()["state"] == "repaired"
+    expected = {"cluster": f"{objects.name} in {objects.namespace}", "own": "kept"}
+    assert objects.in_guest("configmaps", "about")["data"] == expected
+    objects.world.api.merge(
+        objects.world.source, "secrets", "cloud", {"data": {"token": encoded("another-value")}}
+    )
+    assert objects.direct(check_mode=True)["actions"] == ["updated secret"]
+    rotated = objects.direct(diff=True)
+    assert (rotated["state"], rotated["actions"][0]) == ("delivered", "updated secret")
+    assert objects.in_guest("secrets", "cloud")["data"]["token"] == encoded("another-value")
+    # Without its line, a value goes; without its manifest, an object.
+    objects.write(objects.config_map(data="{more: a}"))
+    objects.direct()
+    assert objects.in_guest("configmaps", "about")["data"] == {"more": "a", "own": "kept"}
+    assert objects.in_guest("secrets", "cloud") is None
+    objects.direct(objects=None)
+    assert objects.in_guest("configmaps", "about") is None
+    assert objects.in_guest("secrets", "pull-secret") is not None
+
+
+def test_a_guest_that_left_loses_them(objects: Objects) -> None:
+    objects.world.guest()
+    objects.direct()
+    objects.world.select(objects.namespace, selected=False)
+    assert "pruned" in rows(objects.run(delivery="direct")).values()
+    names = [("configmaps", "about"), ("secrets", "cloud"), ("secrets", "pull-secret")]
+    assert [objects.in_guest(*name) for name in names] == [None] * 3
+
+
+def test_a_namespace_is_created_first_and_stays(objects: Objects) -> None:
+    name = objects.api.new_name("team")
+    objects.write(objects.config_map(), f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}}}\n")
+    spaces = [objects.space, name]
+    assert objects.direct(check_mode=True, secret_namespaces=spaces).get("msg") is None
+    assert objects.direct(secret_namespaces=spaces)["state"] == "delivered"
+    assert objects.api.secret(name, "pull-secret") is not None
+    assert objects.direct(secret_namespaces=spaces)["changed"] is False
+    objects.write(objects.config_map())
+    left = objects.direct()
+    assert f"Namespace {name} stays, since what depends on it would go" in left["warnings"][0]
+    assert objects.api.secret(name, "pull-secret") is None
+    assert objects.direct()["warnings"] == []
+
+
+def test_what_is_not_ours_is_refused_and_the_rest_is_done(objects: Objects) -> None:
+    metadata = {"metadata": {"name": "about"}, "data": {"own": "value"}}
+    objects.api.create(objects.space, "configmaps", metadata)
+    refused = objects.direct()
+    assert "has no label managed-by=hyperfleet" in refused["msg"]
+    assert objects.in_guest("configmaps", "about")["data"] == {"own": "value"}
+    assert objects.in_guest("secrets", "cloud") is not None
+    assert objects.direct(adopt=True)["state"] == "delivered"
+    assert set(objects.in_guest("configmaps", "about")["data"]) == {"own", "cluster"}
+
+
+def test_an_object_that_was_refused_is_never_deleted(objects: Objects) -> None:
+    """Not by the delivery that could not have it, and it does not keep that delivery from anything."""
+    objects.direct()
+    other = f"{objects.world.set_name}-b"
+    refused = objects.direct(set_name=other, secret_name="other")
+    assert f"belongs to the delivery {objects.world.set_name}; " in refused["msg"]
+    assert "it was not changed; remove it from the manifests of one of them" in refused["msg"]
+    objects.write(objects.config_map().replace("about", "of-b"))
+    pruned = objects.direct(set_name=other, secret_name="other")
+    assert (pruned["state"], len(pruned["warnings"])) == ("delivered", 2)
+    assert (
+        f"ConfigMap {objects.space}/about is left alone, since it is not of this delivery"
+        in pruned["warnings"]
+    )
+    assert objects.in_guest("configmaps", "about") is not None
+    assert objects.direct(set_name=other, secret_name="other")["warnings"] == []
+    objects.direct(set_name=other, state="absent", source=None, namespace_selector=None)
+    assert objects.in_guest("configmaps", "of-b") is None
+
+
+def test_another_version_of_a_manifest_is_the_same_object(objects: Objects) -> None:
+    pod = "{restartPolicy: Never, containers: [{name: main, image: example}]}"
+    metadata = f"{{name: once, namespace: {objects.space}}}"
+    objects.write(
+        f"apiVersion: batch/v1\nkind: Job\nmetadata: {metadata}\nspec: {{template: {{spec: {pod}}}}}\n"
+    )
+    assert objects.direct()["state"] == "delivered"
+    uid = objects.in_guest("jobs", "once")["metadata"]["uid"]
+    record = objects.world.api.get(objects.namespace, "configmaps", objects.world.set_name)["metadata"]
+    older = record["annotations"]["hyperfleet.io/objects"].replace("batch/v1", "batch/v1beta1")
+    change = {"metadata": {"annotations": {"hyperfleet.io/objects": older}}}
+    objects.world.api.merge(objects.namespace, "configmaps", objects.world.set_name, change)
+    assert objects.direct()["actions"] == ["updated configmap"]
+    assert objects.in_guest("jobs", "once")["metadata"]["uid"] == uid
+    # A controller writes the status.
+    status = {"status": {"active": 1}}
+    path = f"/apis/batch/v1/namespaces/{objects.space}/jobs/once/status"
+    objects.api.request("PATCH", path, status)
+    unchanged = objects.direct()
+    assert (unchanged["changed"], unchanged["state"]) == (False, "delivered")
+
+
+def test_what_the_guest_no_longer_serves_is_forgotten(objects: Objects) -> None:
+    objects.direct()
+    change = {"metadata": {"annotations": {"hyperfleet.io/objects": "cats/v1 Cat - felix 1234"}}}
+    objects.world.api.merge(objects.namespace, "configmaps", objects.world.set_name, change)
+    (warning,) = objects.direct()["warnings"]
+    assert warning == "objects: Cat felix: the guest serves no Cat in cats/v1, so it was not deleted"
+    assert objects.direct()["warnings"] == []
+
+
+def test_a_deletion_that_fails_keeps_the_record(objects: Objects) -> None:
+    objects.direct()
+    objects.api.faults.add(verb="delete", path="*/configmaps/about", status=403)
+    failed = objects.direct(objects=None)
+    assert failed["kind"] == "permission_denied"
+    assert objects.in_guest("secrets", "cloud") is None
+    assert objects.in_guest("configmaps", "about") is not None
+    assert objects.direct(objects=None)["state"] == "delivered"
+    assert objects.in_guest("configmaps", "about") is None
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("apiVersion: v1\nkind: Cat\nmetadata: {name: a}\n", "Cat a: the guest serves no Cat in v1"),
+        (
+            "apiVersion: cats/v1\nkind: Cat\nmetadata: {name: a}\n",
+            "Cat a: the guest serves no Cat in cats/v1",
+        ),
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "ConfigMap a: its kind needs a namespace"),
+        (
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n",
+            "Namespace b/a: its kind has no namespace",
+        ),
+        (
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: pull-secret, namespace: SPACE}\n",
+            "Secret SPACE/pull-secret is a pull secret, too",
+        ),
+    ],
+)
+def test_what_no_guest_can_have_fails_the_guest(objects: Objects, document: str, said: str) -> None:
+    objects.write(document.replace("SPACE", objects.space))
+    assert said.replace("SPACE", objects.space) in objects.direct()["msg"]
+
+
+def test_by_cluster_resource_set(objects: Objects) -> None:
+    world = objects.world
+    first = objects.run(diff=True)
+    assert VALUE not in json.dumps(first)
+    manifests = world.manifests(objects.namespace)
+    assert [manifest["metadata"]["name"] for manifest in manifests] == ["pull-secret", "about", "cloud"]
+    assert manifests[2]["data"] == {"token": encoded(VALUE), "user": encoded(objects.name)}
+    for manifest, kind in zip(manifests, ("secrets", "configmaps", "secrets"), strict=True):
+        objects.api.create(objects.space, kind, manifest)
+    world.apply(objects.namespace, objects.name)
+    (row,) = objects.run()["targets"]
+    assert (row["state"], row["changed"], row["warnings"]) == ("delivered", False, [])
+    objects.api.merge(objects.space, "configmaps", "about", {"data": {"cluster": "other"}})
+    (row,) = objects.run()["targets"]
+    assert f"ConfigMap {objects.space}/about is not as it was delivered" in row["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("kind: ConfigMap\nmetadata: {name: a}\n", "document 1: apiVersion, kind and metadata.name of one"),
+        ("[]\n", "document 1: apiVersion, kind and metadata.name of one"),
+        ("a: [\n", "document 1: is not YAML"),
+        ("# nothing\n", "has no manifest"),
+        (
+            'apiVersion: v1\nkind: Namespace\nmetadata: {name: "{{ clutser }}"}\n',
+            "unknown placeholder clutser; it may have cluster and namespace",
+        ),
+        ("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\nspec: 2026-01-02\n", "such as a date"),
+        (
+            "---\n".join(["apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"] * 2),
+            "2: Namespace a occurs twice",
+        ),
+        (
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\ndata: {key: an-example-value}\n",
+            "document 1: data.key is not base64; write plain text to stringData",
+        ),
+        (
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\ndata: {key: {name: a}}\n",
+            "document 1: data.key is not a string; or valueFrom.secretKeyRef with namespace, name and key",
+        ),
+    ],
+)
+def test_a_wrong_file_fails_the_run(objects: Objects, document: str, said: str) -> None:
+    objects.write(document.replace("SPACE", objects.space))
+    with pytest.raises(PullSecretError) as failure:
+        objects.run()
+    assert said.replace("SPACE", objects.space) in str(failure.value)
+    assert VALUE not in str(failure.value)
+    assert objects.world.api.writes() == []
+
+
+def test_a_value_that_is_missing_fails_the_run(objects: Objects) -> None:
+    objects.write(objects.secret("password"))
+    with pytest.raises(PullSecretError, match=r"the secret has no key password \(it has token\)"):
+        objects.run()
+    objects.world.api.delete(objects.world.source, "secrets", "cloud")
+    with pytest.raises(PullSecretError, match="secrets/cloud does not exist; correct the reference"):
+        objects.run()
+    objects.file.unlink()
+    with pytest.raises(PullSecretError, match="does not exist; check the path"):
+        objects.run()

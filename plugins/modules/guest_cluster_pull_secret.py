@@ -104,6 +104,8 @@ options:
         value copies a value of a Secret of the host, which is read in every task.
       - With O(delivery=direct), they are applied as C(kubectl apply --server-side) does, and removed when their
         manifest is gone. Only a Namespace and a CustomResourceDefinition stay, with a warning.
+      - Without this option, a guest keeps the objects that it has. An empty list deletes them, whatever
+        O(prune_limit) is.
     type: list
     elements: path
   report_drift:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "CLUSTER_NAME",
     "DELIVERED_BY",
+    "OBJECT_OF",
     "RECORD",
     "FurtherObject",
     "GuestCluster",
@@ -31,6 +32,8 @@ RECORD = "hyperfleet.io/resource-set"
 """The label of everything that a delivery owns on the host, with the delivery's name: the record of its guests."""
 DELIVERED_BY = "hyperfleet.io/delivered-by"
 """The label of what a direct delivery owns in a guest, with the delivery's name."""
+OBJECT_OF = "hyperfleet.io/object-of"
+"""The same of a further object. Controllers copy labels to what they make of it, and that is never deleted."""
 _PAUSED = "cluster.x-k8s.io/paused"
 
 
@@ -81,7 +84,8 @@ class GuestPullSecret:
     :param service_accounts: of these namespaces, which get the Secret's name.
     :param report_drift: whether a delivery by ClusterResourceSets looks into the guests that it may reach.
     :param prune_percent: the largest share of the guests that a run may remove.
-    :param manifests: of further objects, with placeholders; their Secrets have their values.
+    :param manifests: of further objects, with placeholders; their Secrets have their values. None: the option is
+        not given, and a guest keeps what it has.
     """
 
     set_name: str
@@ -98,7 +102,7 @@ class GuestPullSecret:
     label_clusters: bool = False
     prune: bool = True
     prune_percent: int = 10
-    manifests: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    manifests: tuple[Mapping[str, Any], ...] | None = field(default=None, repr=False)
 
 
 class ObjectAddress(NamedTuple):

@@ -85,7 +85,7 @@ def run(
             error.message = Mask(form for read in seen for form in sensitive_forms(read)).text(error.message)
             raise
     client = shared.kubernetes.get(deadline)
-    if wanted.present and options["objects"]:
+    if wanted.present and options["objects"] is not None:
         files = shared.sources.of(FileSource)
         manifests = read_manifests(options["objects"], files, client, deadline, seen)
         wanted = replace(wanted, manifests=manifests)

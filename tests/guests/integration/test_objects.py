@@ -74,7 +74,7 @@ def test_a_direct_delivery(objects: Objects) -> None:
     assert (first["state"], first["actions"][-1]) == ("delivered", "updated configmap")
     about = objects.in_guest("configmaps", "about")
     assert about["data"] == {"cluster": f"{objects.name} in {objects.namespace}"}
-    assert about["metadata"]["labels"]["hyperfleet.io/delivered-by"] == objects.world.set_name
+    assert about["metadata"]["labels"]["hyperfleet.io/object-of"] == objects.world.set_name
     secret = objects.in_guest("secrets", "cloud")
     assert (secret["data"], secret["type"]) == (
         {"token": encoded(VALUE), "user": encoded(objects.name)},
@@ -107,9 +107,73 @@ def test_a_direct_delivery_repairs_rotates_and_prunes(objects: Objects) -> None:
     objects.direct()
     assert objects.in_guest("configmaps", "about")["data"] == {"more": "a", "own": "kept"}
     assert objects.in_guest("secrets", "cloud") is None
-    objects.direct(objects=None)
+    objects.direct(objects=[])
     assert objects.in_guest("configmaps", "about") is None
     assert objects.in_guest("secrets", "pull-secret") is not None
+
+
+def test_without_the_option_a_guest_keeps_them(objects: Objects) -> None:
+    """Somebody may have forgotten it."""
+    objects.direct()
+    kept = objects.direct(objects=None)
+    assert (kept["state"], kept["changed"]) == ("delivered", False)
+    assert kept["warnings"] == ["2 further objects stay as they are; objects: [] would delete them"]
+    assert objects.in_guest("configmaps", "about") is not None
+    assert objects.direct()["changed"] is False
+
+
+def test_what_a_controller_makes_with_the_labels_of_an_object_stays(objects: Objects) -> None:
+    objects.direct()
+    labels = objects.in_guest("configmaps", "about")["metadata"]["labels"]
+    objects.api.create(objects.space, "secrets", {"metadata": {"name": "made", "labels": labels}})
+    assert objects.direct()["changed"] is False
+    objects.direct(objects=[])
+    assert objects.in_guest("secrets", "made") is not None
+    assert objects.in_guest("configmaps", "about") is None
+
+
+def test_an_object_that_becomes_the_pull_secret_stays(objects: Objects) -> None:
+    objects.direct()
+    objects.write(objects.config_map())
+    assert objects.direct(secret_name="cloud")["state"] == "delivered"
+    assert held(objects.in_guest("secrets", "cloud")) == docker_config(registry_example_com="one")
+    assert objects.direct(secret_name="cloud")["changed"] is False
+
+
+def test_an_object_of_another_cluster_is_never_deleted(objects: Objects) -> None:
+    """As in a guest that was restored from the backup of another one."""
+    objects.direct()
+    change = {"metadata": {"labels": {"cluster-id": "another"}}}
+    objects.api.merge(objects.space, "configmaps", "about", change)
+    (warning,) = objects.direct(objects=[])["warnings"]
+    assert warning == f"ConfigMap {objects.space}/about is left alone, since it is not of this delivery"
+    assert objects.in_guest("configmaps", "about") is not None
+
+
+def test_the_last_object_is_deleted_first(objects: Objects) -> None:
+    objects.write(objects.secret(), objects.config_map())
+    objects.direct()
+    objects.api.reset()
+    objects.direct(objects=[])
+    deleted = [call.path.rpartition("/")[2] for call in objects.api.calls.matching() if call.verb == "delete"]
+    assert deleted == ["about", "cloud"]
+
+
+def test_what_another_run_has_recorded_meanwhile_stays_recorded(objects: Objects) -> None:
+    world, place = objects.world, (objects.namespace, "configmaps", objects.world.set_name)
+    objects.direct()
+    line = f"v1 ConfigMap {objects.space} of-another-run 1234"
+    annotations = world.api.get(*place)["metadata"]["annotations"]["hyperfleet.io/objects"]
+
+    def overtake() -> None:
+        world.api.merge(
+            *place, {"metadata": {"annotations": {"hyperfleet.io/objects": f"{annotations}\n{line}"}}}
+        )
+
+    world.api.before("patch", f"*/configmaps/{world.set_name}", overtake)
+    objects.write(objects.config_map(data="{cluster: other}"), objects.secret())
+    assert objects.direct()["state"] == "delivered"
+    assert line in world.api.get(*place)["metadata"]["annotations"]["hyperfleet.io/objects"]
 
 
 def test_a_guest_that_left_loses_them(objects: Objects) -> None:
@@ -130,10 +194,14 @@ def test_a_namespace_is_created_first_and_stays(objects: Objects) -> None:
     assert objects.api.secret(name, "pull-secret") is not None
     assert objects.direct(secret_namespaces=spaces)["changed"] is False
     objects.write(objects.config_map())
-    left = objects.direct()
-    assert f"Namespace {name} stays, since what depends on it would go" in left["warnings"][0]
+    row = objects.direct()
+    assert f"Namespace {name} stays, since what depends on it would go" in row["warnings"][0]
     assert objects.api.secret(name, "pull-secret") is None
     assert objects.direct()["warnings"] == []
+    # Another delivery may have it.
+    objects.write(f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}}}\n")
+    other = objects.direct(set_name=f"{objects.world.set_name}-b", secret_name="other")
+    assert other["state"] == "delivered"
 
 
 def test_what_is_not_ours_is_refused_and_the_rest_is_done(objects: Objects) -> None:
@@ -201,16 +269,16 @@ def test_what_the_guest_no_longer_serves_is_forgotten(objects: Objects) -> None:
 def test_a_deletion_that_fails_keeps_the_record(objects: Objects) -> None:
     objects.direct()
     objects.api.faults.add(verb="delete", path="*/configmaps/about", status=403)
-    failed = objects.direct(objects=None)
+    failed = objects.direct(objects=[])
     assert failed["kind"] == "permission_denied"
     assert objects.in_guest("secrets", "cloud") is None
     assert objects.in_guest("configmaps", "about") is not None
-    assert objects.direct(objects=None)["state"] == "delivered"
+    assert objects.direct(objects=[])["state"] == "delivered"
     assert objects.in_guest("configmaps", "about") is None
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         ("apiVersion: v1\nkind: Cat\nmetadata: {name: a}\n", "Cat a: the guest serves no Cat in v1"),
         (
@@ -228,9 +296,9 @@ def test_a_deletion_that_fails_keeps_the_record(objects: Objects) -> None:
         ),
     ],
 )
-def test_what_no_guest_can_have_fails_the_guest(objects: Objects, document: str, said: str) -> None:
+def test_what_no_guest_can_have_fails_the_guest(objects: Objects, document: str, message: str) -> None:
     objects.write(document.replace("SPACE", objects.space))
-    assert said.replace("SPACE", objects.space) in objects.direct()["msg"]
+    assert message.replace("SPACE", objects.space) in objects.direct()["msg"]
 
 
 def test_by_cluster_resource_set(objects: Objects) -> None:
@@ -250,8 +318,18 @@ def test_by_cluster_resource_set(objects: Objects) -> None:
     assert f"ConfigMap {objects.space}/about is not as it was delivered" in row["warnings"][0]
 
 
+def test_an_object_that_cannot_be_looked_at_hides_no_drift(objects: Objects) -> None:
+    objects.run()
+    objects.world.apply(objects.namespace, objects.name)
+    objects.api.faults.add(verb="patch", path="*/configmaps/about", status=403, times=None)
+    objects.api.create(objects.space, "configmaps", {"metadata": {"name": "about"}})
+    (row,) = objects.run()["targets"]
+    assert ["is not as it was delivered" in warning for warning in row["warnings"]] == [True, False, True]
+    assert row["warnings"][1].startswith(f"ConfigMap {objects.space}/about could not be looked at: Forbidden")
+
+
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         ("kind: ConfigMap\nmetadata: {name: a}\n", "document 1: apiVersion, kind and metadata.name of one"),
         ("[]\n", "document 1: apiVersion, kind and metadata.name of one"),
@@ -276,11 +354,11 @@ def test_by_cluster_resource_set(objects: Objects) -> None:
         ),
     ],
 )
-def test_a_wrong_file_fails_the_run(objects: Objects, document: str, said: str) -> None:
+def test_a_wrong_file_fails_the_run(objects: Objects, document: str, message: str) -> None:
     objects.write(document.replace("SPACE", objects.space))
     with pytest.raises(PullSecretError) as failure:
         objects.run()
-    assert said.replace("SPACE", objects.space) in str(failure.value)
+    assert message.replace("SPACE", objects.space) in str(failure.value)
     assert VALUE not in str(failure.value)
     assert objects.world.api.writes() == []
 

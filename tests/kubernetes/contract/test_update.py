@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.errors import (
+    translate_kubernetes_error,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.kubernetes.contract.conftest import real_only
 from tests.kubernetes.contract.support import (
     APPLY_PATCH,
@@ -242,3 +246,18 @@ def test_dry_run_of_an_update_stores_nothing(admin: Client, place: Place) -> Non
     assert admin.put(place.at("s"), pull_secret("s", "{}"), dryRun="All").ok()["data"] != made["data"]
     admin.put(place.at("s"), pull_secret("s", "no json"), dryRun="All").refused(422, "Invalid")
     assert admin.get(place.at("s")).ok() == made
+
+
+@real_only
+def test_a_manifest_that_does_not_fit_its_kind_is_named(admin: Client, place: Place) -> None:
+    """The server answers with 500, which would count as an outage."""
+    annotations = {"example.com/port": 8080}
+    metadata = {"name": "s", "annotations": annotations}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "example": "a value"}
+    path = f"{place.root}/configmaps/s"
+    for wrong in (body, {**body, "metadata": {"name": "s"}}):
+        answer = admin.patch(path, wrong, APPLY_PATCH, fieldManager="test", force="true")
+        error = translate_kubernetes_error(answer.code, answer.text.encode(), "PATCH", "configmaps/s")
+        assert isinstance(error, ConfigurationError), answer.text
+        assert "a value" not in str(error)
+        assert "8080" not in str(error)

@@ -55,8 +55,8 @@ _FIELD = re.compile(r"[A-Za-z0-9_.\[\]/-]{1,120}\Z")
 
 # A field of a manifest that server-side apply cannot read, and why, without its value.
 _SCHEMA = re.compile(
-    r"typed patch object \([^()]*\):(?: errors:)? (\.[\w.\[\]\"=-]{1,200}): "
-    r"(field not declared in schema|expected [a-z]+)"
+    r"typed patch object(?: \([^()]*\):(?: errors:)? (\.[\w.\[\]\"=,:/-]{1,300}): "
+    r"(field not declared in schema|expected [a-z]+))?"
 )
 
 # The parts of RBAC's message: verb, resource, API group, namespace.
@@ -175,7 +175,8 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
     schema = _SCHEMA.search(" ".join(str(answer.get("message") or "").split())) if status == 500 else None
     if schema is not None:
         # Server-side apply has no other answer for it (kubernetes#122480).
-        return ConfigurationError(f"Invalid: {where}: {schema[1]}: {schema[2]}", "correct the manifest")
+        field = f": {schema[1]}: {schema[2]}" if schema[1] else ": the manifest does not fit its kind"
+        return ConfigurationError(f"Invalid: {where}{field}", "correct the manifest")
     if status in (408, 500, 502, 503, 504):
         return Unavailable(f"{reason or status}: {where}")
     return PullSecretError(f"{reason or status}: {where}")

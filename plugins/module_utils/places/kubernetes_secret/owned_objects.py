@@ -176,15 +176,15 @@ class OwnedObjects:
             self.guard(kind, existing, adopt=False, delete=True)
             self.delete(kind, existing)
 
-    def delete(self, kind: str, there: _Object, *, propagation: str | None = None) -> None:
+    def delete(self, kind: str, existing: _Object, *, propagation: str | None = None) -> None:
         """Delete the object that was read. An object that waits for its finalizers counts as deleted."""
-        if is_being_deleted(there):
+        if is_being_deleted(existing):
             return
-        name = there["metadata"]["name"]
+        name = existing["metadata"]["name"]
         self._outcome.did(f"deleted {_what(kind)}")
         if self.dry_run:
             return
-        precondition = delete_preconditions(there)
+        precondition = delete_preconditions(existing)
         if kind in _SHARED:
             # The syncers write these until they end.
             del precondition["resourceVersion"]

@@ -52,7 +52,10 @@ __all__ = ["GuestDelivery"]
 
 # A guest that is down must not hold the others up.
 _DRIFT_TIMEOUT_SECONDS = 5.0
-_REPAIR = "delete the guest's ClusterResourceSetBinding to have it applied again, or use delivery: direct"
+_DRIFTED = (
+    "{} is not as it was delivered, and Cluster API does not repair it; delete the guest's "
+    "ClusterResourceSetBinding to have it applied again, or use delivery: direct"
+)
 
 
 class GuestDelivery:
@@ -186,20 +189,19 @@ class GuestDelivery:
         )
         try:
             with self._run.open(guest.namespace, guest.name, deadline) as api:
-                drifted = []
                 for namespace in self._wanted.secret_namespaces:
                     wanted = guest_secret(self._wanted, namespace, guest.name, config)
                     existing = api.get(namespace, wanted.kind, wanted.name, deadline)
                     current.parse_existing(docker_config_value(existing or {}))
                     if differences(wanted.body, existing):
-                        drifted.append(api.place(namespace, wanted.kind, wanted.name))
+                        outcome.warn([_DRIFTED.format(api.place(namespace, wanted.kind, wanted.name))])
                 kinds = GuestKinds(api)
-                further = further_objects(self._wanted, guest.namespace, guest.name)
-                drifted += [str(each.address) for each in further if kinds.has_drifted(each, deadline)]
-                outcome.warn(
-                    f"{place} is not as it was delivered, and Cluster API does not repair it; {_REPAIR}"
-                    for place in drifted
-                )
+                for further in further_objects(self._wanted, guest.namespace, guest.name):
+                    try:
+                        if kinds.has_drifted(further, deadline):
+                            outcome.warn([_DRIFTED.format(further.address)])
+                    except PullSecretError as error:
+                        outcome.warn([f"{further.address} could not be looked at: {error.message}"])
         except (NotFound, PermissionDenied):
             pass
         except PullSecretError as error:

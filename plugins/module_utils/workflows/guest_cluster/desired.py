@@ -18,6 +18,7 @@ from ...model.errors import ConfigurationError, OwnershipConflict
 from ...model.guest_cluster import (
     CLUSTER_NAME,
     DELIVERED_BY,
+    OBJECT_OF,
     RECORD,
     FurtherObject,
     GuestPullSecret,
@@ -94,7 +95,9 @@ def guest_secret(
     wanted: GuestPullSecret, namespace: str, cluster: str, config: DockerConfig
 ) -> DesiredObject:
     """Return the pull secret in one namespace of the guest."""
-    metadata = _guest_metadata(wanted, cluster, {"name": wanted.secret_name, "namespace": namespace})
+    metadata = _guest_metadata(
+        wanted, cluster, {"name": wanted.secret_name, "namespace": namespace}, DELIVERED_BY
+    )
     if wanted.is_direct:
         metadata["annotations"] = {LAST_APPLIED: None}
     body = {"metadata": metadata, "type": TYPE, "data": {KEY: encode_docker_config(config)}}
@@ -109,10 +112,10 @@ def further_objects(wanted: GuestPullSecret, namespace: str, cluster: str) -> li
     """
     names = {"namespace": namespace, "cluster": cluster}
     objects = []
-    for template in wanted.manifests:
+    for template in wanted.manifests or ():
         text = PLACEHOLDER.sub(lambda match: names[match[1]], json.dumps(template))
         manifest = json.loads(text)
-        metadata = manifest["metadata"] = _guest_metadata(wanted, cluster, manifest["metadata"])
+        metadata = manifest["metadata"] = _guest_metadata(wanted, cluster, manifest["metadata"], OBJECT_OF)
         address = ObjectAddress(
             manifest["apiVersion"], manifest["kind"], str(metadata.get("namespace") or ""), metadata["name"]
         )
@@ -211,8 +214,10 @@ def host_metadata(wanted: GuestPullSecret, namespace: str, name: str, cluster: s
     }
 
 
-def _guest_metadata(wanted: GuestPullSecret, cluster: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _guest_metadata(
+    wanted: GuestPullSecret, cluster: str, metadata: Mapping[str, Any], label: str
+) -> dict[str, Any]:
     # Another label than the host's: a guest may be a host itself, and its own.
-    delivery = {DELIVERED_BY: wanted.set_name} if wanted.is_direct else {}
+    delivery = {label: wanted.set_name} if wanted.is_direct else {}
     labels = {**(metadata.get("labels") or {}), **kubernetes_labels(cluster, None), **delivery}
     return {**metadata, "labels": labels}

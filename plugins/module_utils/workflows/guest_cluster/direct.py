@@ -15,8 +15,10 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from ...clients.kubernetes.errors import NamespaceEnding, NamespaceMissing
+from ...dockerconfig import DockerConfig
 from ...model.errors import NotFound, PullSecretError, TimedOut, Unavailable
 from ...model.guest_cluster import FurtherObject, ObjectAddress
+from ...model.outcome import Outcome
 from ...model.shown import first_few
 from ...places.reader import Document
 from ...runtime.retry import Deadline
@@ -102,7 +104,6 @@ class DirectDelivery:
         before = record.recorded
         known, marks = dict(before.secrets), dict(before.objects)
         applied: list[ObjectAddress] = []
-        written: list[str] = []
         failures: list[PullSecretError] = []
         is_repaired = False
 
@@ -116,10 +117,51 @@ class DirectDelivery:
         early = [further for further in objects if further.address.kind == "Namespace"]
         failures += _all(apply, early)
         namespaces, is_whole = guest.namespaces()
+        written, repaired, failed = self._put_secrets(guest, namespaces, secrets, document.config, known)
+        is_repaired |= repaired
+        failures += failed
+        failures += _all(apply, [further for further in objects if further not in early])
+        failures += self._link(guest, written, before.accounts, outcome.warnings)
+        # A guest that did not get the new one keeps the old one.
+        is_pruned = is_whole and wanted.prune and not failures
+        if wanted.manifests is None:
+            self._keep(before, outcome)
+            applied = list(before.objects)
+        # A Secret that was an object may be the pull secret now.
+        pull_secrets = [ObjectAddress("v1", "Secret", namespace, wanted.secret_name) for namespace in written]
+        failures += self._prune(guest, secrets, before, [*applied, *pull_secrets]) if is_pruned else []
+        is_pruned = is_pruned and not failures
+        if is_pruned:
+            known = {namespace: known[namespace] for namespace in written}
+            marks = {address: marks[address] for address in applied}
+        accounts = frozenset(wanted.service_accounts)
+        record.end(Recorded(known, marks, accounts if is_pruned else accounts | before.accounts))
+        if failures:
+            failures[0].message += f"; and {len(failures) - 1} more failed" if len(failures) > 1 else ""
+            raise failures[0]
+        outcome.extra.update(state="repaired" if is_repaired else "delivered")
+
+    def _put_secrets(
+        self,
+        guest: InGuest,
+        namespaces: Iterable[str],
+        secrets: Secrets,
+        config: DockerConfig,
+        known: dict[str, str],
+    ) -> tuple[list[str], bool, list[PullSecretError]]:
+        """Write the pull secret in each namespace.
+
+        :param secrets: those that the guest has; the wanted ones are taken out of it.
+        :param known: what is recorded of each namespace, which is brought up to date.
+        :returns: the namespaces that have it now, whether one was repaired, and the failures.
+        """
+        wanted, is_repaired = self._run.wanted, False
+        written: list[str] = []
+        failures: list[PullSecretError] = []
         for namespace in namespaces:
             listed = secrets.pop((namespace, wanted.secret_name), None)
             try:
-                put = guest.put(namespace, document.config, listed)
+                put = guest.put(namespace, config, listed)
             except TimedOut:
                 raise
             except PullSecretError as error:
@@ -131,21 +173,15 @@ class DirectDelivery:
             is_repaired |= put.is_changed and was_written and known[namespace] != put.before
             known[namespace] = put.after
             written.append(namespace)
-        failures += _all(apply, [further for further in objects if further not in early])
-        failures += self._link(guest, written, before.accounts, outcome.warnings)
-        # A guest that did not get the new one keeps the old one.
-        is_pruned = is_whole and wanted.prune and not failures
-        failures += self._prune(guest, secrets, before, applied) if is_pruned else []
-        is_pruned = is_pruned and not failures
-        if is_pruned:
-            known = {namespace: known[namespace] for namespace in written}
-            marks = {address: marks[address] for address in applied}
-        accounts = frozenset(wanted.service_accounts)
-        record.end(Recorded(known, marks, accounts if is_pruned else accounts | before.accounts))
-        if failures:
-            failures[0].message += f"; and {len(failures) - 1} more failed" if len(failures) > 1 else ""
-            raise failures[0]
-        outcome.extra.update(state="repaired" if is_repaired else "delivered")
+        return written, is_repaired, failures
+
+    @staticmethod
+    def _keep(recorded: Recorded, outcome: Outcome) -> None:
+        """Say that a guest keeps objects without their manifests, which may have been forgotten."""
+        if recorded.objects:
+            outcome.warn(
+                [f"{len(recorded.objects)} further objects stay as they are; objects: [] would delete them"]
+            )
 
     def _link(
         self, guest: InGuest, namespaces: list[str], linked: frozenset[str], warnings: list[str]
@@ -173,10 +209,9 @@ class DirectDelivery:
     ) -> list[PullSecretError]:
         """Delete what the guest has of this delivery, but for the further objects that are kept.
 
-        :param secrets: the pull secrets that are not kept, and the further Secrets.
+        :param secrets: the pull secrets that are not kept.
         :returns: the failures.
         """
-        further = {address.identity for address in (*kept, *recorded.objects)}
         accounts = sorted(recorded.accounts.union(self._run.wanted.service_accounts))
 
         def delete(place: tuple[str, str]) -> None:
@@ -185,12 +220,10 @@ class DirectDelivery:
                 guest.link(namespace, account, name, present=False)
             guest.delete(namespace, name, secrets[place])
 
-        failures = _all(delete, [place for place in sorted(secrets) if ("", "Secret", *place) not in further])
         stay = {address.identity for address in kept}
-        doomed = [
-            address for address in sorted(recorded.objects, reverse=True) if address.identity not in stay
-        ]
-        return failures + _all(guest.further.delete, doomed)
+        # What was applied last may need what was applied before it, to end.
+        doomed = [address for address in reversed([*recorded.objects]) if address.identity not in stay]
+        return _all(delete, sorted(secrets)) + _all(guest.further.delete, doomed)
 
 
 def _all(do: Callable[[T], None], items: Iterable[T]) -> list[PullSecretError]:

@@ -16,7 +16,8 @@ from typing import Any
 
 from ...clients.kubernetes.client import KubernetesClient
 from ...model.errors import ConfigurationError, NotFound
-from ...model.guest_cluster import DELIVERED_BY, FurtherObject, ObjectAddress
+from ...model.guest_cluster import OBJECT_OF, FurtherObject, ObjectAddress
+from ...model.naming import owner_problem
 from ...places.kubernetes_secret.owned_objects import OwnedObjects
 from ...places.writing import note
 from ...runtime.retry import Deadline
@@ -103,23 +104,32 @@ class FurtherObjects:
             existing = objects.get(kind, address.name)
             if existing is None:
                 return
-            delivery = (existing["metadata"].get("labels") or {}).get(DELIVERED_BY)
-            if delivery != self._run.wanted.set_name:
+            labels = existing["metadata"].get("labels") or {}
+            if labels.get(OBJECT_OF) != self._run.wanted.set_name or owner_problem(labels, self._cluster):
                 outcome.warn([f"{address} is left alone, since it is not of this delivery"])
             elif address.kind in _STAYING:
                 outcome.warn(
                     [f"{address} stays, since what depends on it would go with it; delete it yourself"]
                 )
+                self._release(kind, existing)
             else:
                 # The default of a Job's API would leave its pods.
                 objects.delete(kind, existing, propagation="Background")
 
         self._run.retry(self._current, delete)
 
+    def _release(self, kind: str, existing: _Object) -> None:
+        """Take the delivery's name from an object that stays, so that another delivery may have it."""
+        metadata = existing["metadata"]
+        if not self._run.dry_run:
+            body = {"metadata": {"labels": {OBJECT_OF: None}, "resourceVersion": metadata["resourceVersion"]}}
+            namespace = metadata.get("namespace") or ""
+            self._api.patch(namespace, kind, metadata["name"], body, self._current.deadline)
+
     def _guard(self, objects: OwnedObjects, kind: str, existing: _Object) -> None:
         place = self._api.place(objects.namespace, kind, existing["metadata"]["name"])
         name, remedy = self._run.wanted.set_name, "remove it from the manifests of one of them"
-        check_delivery(existing, DELIVERED_BY, name, place, remedy)
+        check_delivery(existing, OBJECT_OF, name, place, remedy)
         objects.guard(kind, existing, adopt=self._run.wanted.adopt, delete=False)
         objects.check_stays(kind, existing)
 

@@ -68,8 +68,7 @@ class Recorded:
     def annotations(self) -> dict[str, str | None]:
         """Return the ConfigMap's annotations; None removes one."""
         lines = (
-            " ".join(part or _NOTHING for part in (*address, mark))
-            for address, mark in sorted(self.objects.items())
+            " ".join(part or _NOTHING for part in (*address, mark)) for address, mark in self.objects.items()
         )
         return {_ACCOUNTS: ",".join(sorted(self.accounts)) or None, _OBJECTS: "\n".join(lines) or None}
 
@@ -115,9 +114,10 @@ class GuestRecord:
             existing = (None if fresh else self._existing) or self._objects.get(_KIND, self._name)
             if existing is not None:
                 self._check(existing)
-            # Another run may have linked others meanwhile.
-            accounts = wanted.accounts | Recorded.of(existing).accounts if fresh else wanted.accounts
-            written = Recorded(wanted.secrets, wanted.objects, accounts)
+            # Another run may have linked or applied others meanwhile.
+            other = Recorded.of(existing) if fresh else wanted
+            objects = {**other.objects, **wanted.objects}
+            written = Recorded(wanted.secrets, objects, wanted.accounts | other.accounts)
             self._existing = self._objects.apply(self._desired(written), existing)
 
         self._run.retry(self._current, write)

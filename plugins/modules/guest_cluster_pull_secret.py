@@ -102,10 +102,10 @@ options:
         Cluster.
       - In the C(data) of a Secret, C(valueFrom.secretKeyRef) with C(namespace), C(name) and C(key) in place of a
         value copies a value of a Secret of the host, which is read in every task.
-      - With O(delivery=direct), they are applied as C(kubectl apply --server-side) does, and removed when their
-        manifest is gone. Only a Namespace and a CustomResourceDefinition stay, with a warning.
-      - Without this option, a guest keeps the objects that it has. An empty list deletes them, whatever
-        O(prune_limit) is.
+      - With O(delivery=direct), they are applied as C(kubectl apply --server-side --force-conflicts) does, and
+        removed when their manifest is gone. Only a Namespace and a CustomResourceDefinition stay, with a warning.
+        Without this option, a guest keeps the objects that it has; an empty list deletes them.
+      - With O(delivery=cluster_resource_set), an object whose manifest is gone stays in the guests, with a warning.
     type: list
     elements: path
   report_drift:
@@ -141,6 +141,8 @@ options:
       - Largest share of the delivery's guests that one task removes, in percent, but always at least one guest.
         If more would be removed, nothing is removed, and the task fails after the delivery to the others.
       - If no namespace is selected, or the selected namespaces have no Cluster, nothing is removed at all.
+      - With O(delivery=direct), it is also the largest share of the guests that lose some of O(objects). If more
+        would lose one, none is deleted.
       - Namespaces of a guest do not count.
       - V(100%) confirms any number.
     type: str
@@ -199,7 +201,8 @@ targets:
     state:
       description:
         - C(delivered) if the guest has the current pull secret, C(repaired) if it had changed there since the last
-          task, C(waiting) if Cluster API has not applied it yet or the guest's control plane is not ready,
+          task, C(waiting) if Cluster API has not applied it yet, the guest's control plane is not ready, or an
+          object that is removed waits for its finalizers,
           C(pruned) if it was removed, C(skipped) if the Cluster is being deleted.
       type: str
       returned: on success

@@ -49,6 +49,7 @@ class HostNamespace:
 class GuestCluster:
     """A Cluster object of the host.
 
+    :param uid: differs from that of another Cluster, which had the same name.
     :param is_initialized: its control plane has answered once.
     :param is_paused: Cluster API leaves it alone, but applies ClusterResourceSets all the same.
     """
@@ -56,6 +57,7 @@ class GuestCluster:
     namespace: str
     name: str
     labels: Mapping[str, str]
+    uid: str = ""
     is_initialized: bool = False
     is_paused: bool = False
     is_deleting: bool = False
@@ -116,10 +118,26 @@ class ObjectAddress(NamedTuple):
     namespace: str
     name: str
 
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> ObjectAddress:
+        """Return the address of a manifest."""
+        metadata = manifest["metadata"]
+        return cls(
+            manifest["apiVersion"],
+            manifest["kind"],
+            str(metadata.get("namespace") or ""),
+            metadata["name"],
+        )
+
     @property
     def identity(self) -> tuple[str, ...]:
         """The address without the version: an API server serves the same object in several."""
         return (self.api_version.rpartition("/")[0], *self[1:])
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is never deleted, since everything in it, or of its kind, would go with it."""
+        return self.kind in ("CustomResourceDefinition", "Namespace")
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}{'/' if self.namespace else ''}{self.name}"
@@ -144,6 +162,7 @@ def parse_guest(cluster: Mapping[str, Any]) -> GuestCluster:
         namespace=str(metadata["namespace"]),
         name=str(metadata["name"]),
         labels=metadata.get("labels") or {},
+        uid=str(metadata.get("uid") or ""),
         is_initialized=_is_initialized(cluster.get("status") or {}),
         is_paused=bool((cluster.get("spec") or {}).get("paused")) or _PAUSED in annotations,
         is_deleting="deletionTimestamp" in metadata,

@@ -13,7 +13,9 @@ from .errors import OwnershipConflict
 from .naming import MANAGED_BY, owner_problem
 from .shown import shown
 
-__all__ = ["controller_warnings", "foreign"]
+__all__ = ["OTHERS_HINT", "controller_warnings", "foreign"]
+
+OTHERS_HINT = "check the cluster_id"
 
 
 def foreign(
@@ -24,6 +26,7 @@ def foreign(
     adopt: bool,
     delete: bool,
     name_key: str | None = None,
+    others_hint: str = OTHERS_HINT,
 ) -> OwnershipConflict | None:
     """Return the refusal of an object that is not ours, or None if the work may continue.
 
@@ -33,6 +36,7 @@ def foreign(
     :param labels: the object's.
     :param place: the object's full name.
     :param name_key: the key of a cluster that gives the object another name; None if there is none.
+    :param others_hint: what to do about an object of another cluster.
     """
     problem = owner_problem(labels, cluster_id)
     other = labels.get("cluster-id")
@@ -45,7 +49,7 @@ def foreign(
     if problem is None or (adopt and not delete):
         return None
     another_clusters = labels.get("managed-by") == MANAGED_BY and bool(other)
-    hint = (_delete_hint if delete else _write_hint)(name_key, another_clusters)
+    hint = (_delete_hint if delete else _write_hint)(name_key, others_hint if another_clusters else None)
     return OwnershipConflict(f"{place} exists but {problem}", hint)
 
 
@@ -62,11 +66,11 @@ def controller_warnings(metadata: Mapping[str, Any], *, delete: bool) -> list[st
     ]
 
 
-def _write_hint(name_key: str | None, another_clusters: bool) -> str:
+def _write_hint(name_key: str | None, others_hint: str | None) -> str:
     """Say what to do. Another cluster may need its secret, so neither adoption nor deletion is offered."""
     other_name = f"give this cluster another {name_key}" if name_key else ""
-    if another_clusters:
-        return f"it was not changed; check the cluster_id{', or ' if other_name else ''}{other_name}"
+    if others_hint:
+        return f"it was not changed; {others_hint}{', or ' if other_name else ''}{other_name}"
     choices = f"{other_name}, or " if other_name else ""
     return (
         f"it was not changed; {choices}take it over with adopt: true on this cluster, "
@@ -74,9 +78,9 @@ def _write_hint(name_key: str | None, another_clusters: bool) -> str:
     )
 
 
-def _delete_hint(name_key: str | None, another_clusters: bool) -> str:
-    if another_clusters:
-        return f"it was not deleted; check the cluster_id{f' and the {name_key}' if name_key else ''}"
+def _delete_hint(name_key: str | None, others_hint: str | None) -> str:
+    if others_hint:
+        return f"it was not deleted; {others_hint}{f' and the {name_key}' if name_key else ''}"
     return (
         "it was not deleted; with state: absent, only what this collection owns is deleted, even with "
         "adopt: true; first take it over with state: present and adopt: true, or delete it by hand"

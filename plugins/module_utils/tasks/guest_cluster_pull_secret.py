@@ -86,12 +86,12 @@ def run(
             raise
     client = shared.kubernetes.get(deadline)
     if wanted.present and options["objects"] is not None:
-        files = shared.sources.of(FileSource)
-        manifests = read_manifests(options["objects"], files, client, deadline, seen)
+        manifests = read_manifests(options["objects"], shared.sources.of(FileSource), client, deadline, seen)
         wanted = replace(wanted, manifests=manifests)
     kinds, host = read_host(client, wanted, deadline)
     plan = plan_guests(wanted, host)
-    guest_run = GuestRun(shared.settings, shared.kubernetes, client, wanted, dry_run=check_mode)
+    keeps = plan.keeps_objects is not None
+    guest_run = GuestRun(shared.settings, shared.kubernetes, client, wanted, check_mode, keeps)
     delivery: GuestDelivery | DirectDelivery
     if wanted.is_direct:
         delivery = DirectDelivery(guest_run)
@@ -125,8 +125,9 @@ def _whole(result: dict[str, Any], plan: GuestPlan, document: Document | None) -
     result["notes"] = [*(document.warnings if document else ()), *plan.notes]
     if document is not None and document.conflicts:
         result["conflicts"] = list(document.conflicts)
-    if plan.refused is not None:
+    refused = [text for text in (plan.refused, plan.keeps_objects) if text is not None]
+    if refused:
         # Everything else was done.
         messages = [result["msg"]] if result.get("failed") else []
-        result.update(failed=True, msg="; ".join([*messages, plan.refused]))
+        result.update(failed=True, msg="; ".join([*messages, *refused]))
     return result

@@ -58,7 +58,7 @@ def test_first_again_and_rotated(direct: Direct) -> None:
     assert first["state"] == "delivered"
     assert first["place"] == f"namespaces/{direct.namespace}/configmaps/{direct.world.set_name}"
     assert direct.api.token not in json.dumps(first)
-    assert first["actions"] == ["created configmap", "created secret", "updated configmap"]
+    assert first["actions"] == ["created record", "created secret", "updated record"]
     secret = direct.secret()
     assert (held(secret), secret["type"]) == (ONE, TYPE)
     assert secret["metadata"]["labels"]["hyperfleet.io/delivered-by"] == direct.world.set_name
@@ -79,14 +79,14 @@ def test_first_again_and_rotated(direct: Direct) -> None:
 
 def test_check_mode_and_diff(direct: Direct) -> None:
     checked = direct.run(check_mode=True, diff=True)
-    assert checked["targets"][0]["actions"] == ["created configmap", "created secret"]
+    assert checked["targets"][0]["actions"] == ["created record", "created secret"]
     assert direct.secret() is None
     assert direct.record() is None
     assert "registry.example.com" in str(checked["diff"])
     assert auth("one") not in json.dumps(checked)
     direct.run()
     direct.world.put_source(TWO)
-    assert direct.run(check_mode=True)["targets"][0]["actions"] == ["updated secret"]
+    assert direct.run(check_mode=True)["targets"][0]["actions"] == ["updated secret", "updated record"]
     assert held(direct.secret()) == ONE
 
 
@@ -140,6 +140,9 @@ def test_a_foreign_secret_is_refused_or_adopted(direct: Direct) -> None:
     assert held(direct.secret()) == ONE
     other = direct.row(set_name=f"{direct.world.set_name}-b")
     assert f"belongs to the delivery {direct.world.set_name}" in other["msg"]
+    change = {"metadata": {"labels": {"cluster-id": "another"}}}
+    direct.api.merge(direct.space, "secrets", "pull-secret", change)
+    assert "belongs to cluster another; it was not changed; if the guest was restored" in direct.row()["msg"]
 
 
 def test_namespaces_by_label_and_all_of_them(direct: Direct) -> None:
@@ -159,7 +162,7 @@ def test_namespaces_by_label_and_all_of_them(direct: Direct) -> None:
     mark(spaces[1], "true")
     mark(spaces[0], None)
     moved = direct.row(secret_namespace_selector=label)
-    assert moved["actions"] == ["created secret", "deleted secret", "updated configmap"]
+    assert moved["actions"] == ["updated record", "created secret", "deleted secret"]
     assert having() == [True, False, True]
     # A label that vanished by accident removes nothing.
     mark(spaces[1], None)
@@ -194,7 +197,8 @@ def test_service_accounts_keep_their_lists(direct: Direct) -> None:
     assert listed() == ["own"]
     direct.run(service_accounts=["builder"])
     direct.world.select(direct.namespace, selected=False)
-    # The record knows the accounts.
+    # The record knows the accounts, and that the Secret was there.
+    direct.api.delete(direct.space, "secrets", "pull-secret")
     direct.run(state="absent", source=None, namespace_selector=None)
     assert listed() == ["own"]
 
@@ -237,6 +241,46 @@ def test_a_guest_that_lives_is_not_forgotten(direct: Direct) -> None:
     assert direct.secret() is not None
 
 
+def test_a_cluster_that_ends_and_left_is_not_waited_for(direct: Direct) -> None:
+    direct.world.guest()
+    direct.run()
+    finalizers = {"metadata": {"finalizers": ["cluster.cluster.x-k8s.io"]}}
+    direct.world.api.merge(direct.namespace, "clusters", direct.name, finalizers)
+    direct.world.api.delete(direct.namespace, "clusters", direct.name)
+    direct.world.select(direct.namespace, selected=False)
+    direct.lead(_kubeconfig("http://127.0.0.1:1"))
+    assert direct.row(api_timeout=1)["state"] == "pruned"
+    # Let it go.
+    direct.world.api.merge(direct.namespace, "clusters", direct.name, {"metadata": {"finalizers": None}})
+
+
+def test_a_new_cluster_of_the_name_is_waited_for(direct: Direct) -> None:
+    direct.run()
+    direct.world.api.delete(direct.namespace, "clusters", direct.name)
+    direct.world.guest(direct.namespace, direct.name)
+    direct.lead(_kubeconfig("http://127.0.0.1:1"))
+    assert direct.row(api_timeout=1)["state"] == "waiting"
+    # Whoever removes the delivery has nothing to remove there.
+    gone = direct.row(api_timeout=1, state="absent", source=None, check_mode=True)
+    assert (gone["state"], gone["actions"]) == ("pruned", ["deleted record"])
+    direct.api.delete(direct.space, "secrets", "pull-secret")
+    direct.world.reach(direct.namespace, direct.name, direct.api)
+    # It never had one.
+    assert direct.row()["state"] == "delivered"
+
+
+def test_copies_of_the_pull_secret_stay(direct: Direct) -> None:
+    """Programs and people copy Secrets to other namespaces, with all their labels."""
+    direct.run()
+    labels = direct.secret()["metadata"]["labels"]
+    other = direct.api.namespace()
+    direct.api.create(other, "secrets", {"metadata": {"name": "pull-secret", "labels": labels}, "data": {}})
+    assert direct.row()["changed"] is False
+    direct.run(state="absent", source=None, namespace_selector=None)
+    assert direct.secret() is None
+    assert direct.secret(other) is not None
+
+
 def test_a_second_record_of_a_guest_takes_nothing_from_it(direct: Direct) -> None:
     """Two runs at once may have named it differently, while a second Cluster was made."""
     direct.run()
@@ -258,7 +302,9 @@ def test_where_a_delivery_failed_nothing_is_removed(direct: Direct) -> None:
     assert "kube-sytem/secrets/pull-secret: the namespace does not exist" in checked["msg"]
     failed = direct.row(**wrong)
     assert "namespaces/kube-sytem" in failed["msg"]
-    assert "; and 1 more failed" in failed["msg"]
+    assert failed["warnings"][0].endswith(
+        "namespaces/other/secrets/pull-secret: namespace other does not exist"
+    )
     assert (held(direct.secret()), held(direct.secret(other))) == (ONE, ONE)
     assert direct.row()["state"] == "delivered"
     assert direct.secret(other) is None

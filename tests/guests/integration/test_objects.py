@@ -19,6 +19,7 @@ from tests.support.kubernetes.world import Api
 
 VALUE = "an-example-value"
 REFERENCE = "valueFrom: {{secretKeyRef: {{namespace: {}, name: cloud, key: {}}}}}"
+PLACED = REFERENCE.format("'{{ namespace }}'", "token")
 
 
 class Objects:
@@ -68,10 +69,10 @@ def objects(world: World, guest: Api, tmp_path: Path) -> Objects:
 
 def test_a_direct_delivery(objects: Objects) -> None:
     checked = objects.direct(check_mode=True, diff=True)
-    assert checked["actions"] == ["created configmap", "created secret"]
+    assert checked["actions"] == ["created record", "created secret", "created configmap"]
     assert objects.in_guest("configmaps", "about") is None
     first = objects.direct(diff=True)
-    assert (first["state"], first["actions"][-1]) == ("delivered", "updated configmap")
+    assert (first["state"], first["actions"][-1]) == ("delivered", "updated record")
     about = objects.in_guest("configmaps", "about")
     assert about["data"] == {"cluster": f"{objects.name} in {objects.namespace}"}
     assert about["metadata"]["labels"]["hyperfleet.io/object-of"] == objects.world.set_name
@@ -98,7 +99,7 @@ def test_a_direct_delivery_repairs_rotates_and_prunes(objects: Objects) -> None:
     objects.world.api.merge(
         objects.world.source, "secrets", "cloud", {"data": {"token": encoded("another-value")}}
     )
-    assert objects.direct(check_mode=True)["actions"] == ["updated secret"]
+    assert objects.direct(check_mode=True)["actions"] == ["updated secret", "updated record"]
     rotated = objects.direct(diff=True)
     assert (rotated["state"], rotated["actions"][0]) == ("delivered", "updated secret")
     assert objects.in_guest("secrets", "cloud")["data"]["token"] == encoded("another-value")
@@ -117,7 +118,9 @@ def test_without_the_option_a_guest_keeps_them(objects: Objects) -> None:
     objects.direct()
     kept = objects.direct(objects=None)
     assert (kept["state"], kept["changed"]) == ("delivered", False)
-    assert kept["warnings"] == ["2 further objects stay as they are; objects: [] would delete them"]
+    names = f"ConfigMap {objects.space}/about, Secret {objects.space}/cloud"
+    (warning,) = kept["warnings"]
+    assert warning == f"without the option objects, the guest keeps {names}; an empty list deletes that"
     assert objects.in_guest("configmaps", "about") is not None
     assert objects.direct()["changed"] is False
 
@@ -140,6 +143,24 @@ def test_an_object_that_becomes_the_pull_secret_stays(objects: Objects) -> None:
     assert objects.direct(secret_name="cloud")["changed"] is False
 
 
+def test_an_object_in_the_place_of_the_former_pull_secret_stays(objects: Objects) -> None:
+    objects.direct()
+    reference = REFERENCE.format(objects.world.source, ".dockerconfigjson").replace(
+        "cloud", "source-pull-secret"
+    )
+    objects.write(
+        f"apiVersion: v1\nkind: Secret\nmetadata: {{name: pull-secret, namespace: {objects.space}}}\n"
+        f"type: kubernetes.io/dockerconfigjson\ndata: {{.dockerconfigjson: {{{reference}}}}}\n"
+    )
+    for _run in range(2):
+        row = objects.direct(secret_name="regcred")
+        assert row["state"] == "delivered"
+        assert objects.in_guest("secrets", "pull-secret") is not None
+    assert row["changed"] is False
+    objects.direct(secret_name="regcred", objects=[])
+    assert objects.in_guest("secrets", "pull-secret") is None
+
+
 def test_an_object_of_another_cluster_is_never_deleted(objects: Objects) -> None:
     """As in a guest that was restored from the backup of another one."""
     objects.direct()
@@ -159,7 +180,51 @@ def test_the_last_object_is_deleted_first(objects: Objects) -> None:
     assert deleted == ["about", "cloud"]
 
 
-def test_what_another_run_has_recorded_meanwhile_stays_recorded(objects: Objects) -> None:
+def test_what_waits_for_its_finalizers_stays_recorded(objects: Objects) -> None:
+    """What was applied before it may be what ends it."""
+    objects.write(objects.secret(), objects.config_map())
+    objects.direct()
+    waits = {"metadata": {"finalizers": ["example.com/wait"]}}
+    objects.api.merge(objects.space, "configmaps", "about", waits)
+    absent = {"state": "absent", "source": None, "namespace_selector": None}
+    for _run in range(2):
+        row = objects.direct(objects=[], check_mode=_run == 0)
+        (warning,) = row["warnings"]
+        assert warning.startswith(f"ConfigMap {objects.space}/about waits for its finalizers; the next run")
+        assert objects.in_guest("secrets", "cloud") is not None
+    assert objects.direct(objects=[])["changed"] is False
+    assert objects.direct(objects=[], check_mode=True)["changed"] is False
+    assert objects.direct()["kind"] == "dependency"
+    assert objects.direct(**absent, check_mode=True)["state"] == "waiting"
+    # The Secret was applied again.
+    kept, waits = objects.direct(objects=None)["warnings"]
+    name = f"Secret {objects.space}/cloud"
+    assert kept == f"without the option objects, the guest keeps {name}; an empty list deletes that"
+    assert "waits for its finalizers" in waits
+    assert objects.direct(**absent)["state"] == "waiting"
+    assert objects.direct(**absent)["changed"] is False
+    record = objects.world.api.get(objects.namespace, "configmaps", objects.world.set_name)
+    # These do not count for the limit.
+    lines = record["metadata"]["annotations"]["hyperfleet.io/objects"].splitlines()
+    assert [line[-2:] for line in lines] == [" !", " !"]
+    assert objects.world.api.get(objects.namespace, "configmaps", objects.world.set_name) is not None
+    objects.api.merge(objects.space, "configmaps", "about", {"metadata": {"finalizers": None}})
+    assert objects.direct(**absent)["state"] == "pruned"
+    assert objects.in_guest("secrets", "cloud") is None
+    assert objects.world.api.get(objects.namespace, "configmaps", objects.world.set_name) is None
+
+
+def test_an_update_whose_answer_is_lost_is_reported(objects: Objects) -> None:
+    objects.direct()
+    objects.api.merge(objects.space, "configmaps", "about", {"data": {"cluster": "other"}})
+    objects.api.faults.add(verb="patch", path="*/configmaps/about", drop=True, phase="after")
+    repaired = objects.direct()
+    assert (repaired["state"], repaired["actions"]) == ("repaired", ["updated configmap"])
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_what_another_run_has_recorded_meanwhile_stays_recorded(objects: Objects, at: int) -> None:
+    """Before this run wrote anything, or at its end."""
     world, place = objects.world, (objects.namespace, "configmaps", objects.world.set_name)
     objects.direct()
     line = f"v1 ConfigMap {objects.space} of-another-run 1234"
@@ -171,7 +236,8 @@ def test_what_another_run_has_recorded_meanwhile_stays_recorded(objects: Objects
         )
 
     world.api.before("patch", f"*/configmaps/{world.set_name}", overtake)
-    objects.write(objects.config_map(data="{cluster: other}"), objects.secret())
+    new = [objects.config_map().replace("about", "new")] if at == 1 else []
+    objects.write(objects.config_map(data="{cluster: other}"), objects.secret(), *new)
     assert objects.direct()["state"] == "delivered"
     assert line in world.api.get(*place)["metadata"]["annotations"]["hyperfleet.io/objects"]
 
@@ -193,6 +259,9 @@ def test_a_namespace_is_created_first_and_stays(objects: Objects) -> None:
     assert objects.direct(secret_namespaces=spaces)["state"] == "delivered"
     assert objects.api.secret(name, "pull-secret") is not None
     assert objects.direct(secret_namespaces=spaces)["changed"] is False
+    objects.direct()
+    assert objects.direct()["changed"] is False
+    objects.direct(secret_namespaces=spaces)
     objects.write(objects.config_map())
     row = objects.direct()
     assert f"Namespace {name} stays, since what depends on it would go" in row["warnings"][0]
@@ -247,7 +316,7 @@ def test_another_version_of_a_manifest_is_the_same_object(objects: Objects) -> N
     older = record["annotations"]["hyperfleet.io/objects"].replace("batch/v1", "batch/v1beta1")
     change = {"metadata": {"annotations": {"hyperfleet.io/objects": older}}}
     objects.world.api.merge(objects.namespace, "configmaps", objects.world.set_name, change)
-    assert objects.direct()["actions"] == ["updated configmap"]
+    assert objects.direct()["actions"] == ["updated record"]
     assert objects.in_guest("jobs", "once")["metadata"]["uid"] == uid
     # A controller writes the status.
     status = {"status": {"active": 1}}
@@ -255,6 +324,10 @@ def test_another_version_of_a_manifest_is_the_same_object(objects: Objects) -> N
     objects.api.request("PATCH", path, status)
     unchanged = objects.direct()
     assert (unchanged["changed"], unchanged["state"]) == (False, "delivered")
+    # Also to delete it, after an upgrade of the guest.
+    objects.world.api.merge(objects.namespace, "configmaps", objects.world.set_name, change)
+    assert objects.direct(objects=[])["warnings"] == []
+    assert objects.in_guest("jobs", "once") is None
 
 
 def test_what_the_guest_no_longer_serves_is_forgotten(objects: Objects) -> None:
@@ -268,10 +341,11 @@ def test_what_the_guest_no_longer_serves_is_forgotten(objects: Objects) -> None:
 
 def test_a_deletion_that_fails_keeps_the_record(objects: Objects) -> None:
     objects.direct()
-    objects.api.faults.add(verb="delete", path="*/configmaps/about", status=403)
+    objects.api.faults.add(verb="delete", path="*/secrets/cloud", status=403)
     failed = objects.direct(objects=[])
     assert failed["kind"] == "permission_denied"
-    assert objects.in_guest("secrets", "cloud") is None
+    assert objects.in_guest("secrets", "cloud") is not None
+    # What was applied before it may be needed to end it.
     assert objects.in_guest("configmaps", "about") is not None
     assert objects.direct(objects=[])["state"] == "delivered"
     assert objects.in_guest("configmaps", "about") is None
@@ -299,6 +373,67 @@ def test_a_deletion_that_fails_keeps_the_record(objects: Objects) -> None:
 def test_what_no_guest_can_have_fails_the_guest(objects: Objects, document: str, message: str) -> None:
     objects.write(document.replace("SPACE", objects.space))
     assert message.replace("SPACE", objects.space) in objects.direct()["msg"]
+
+
+def test_what_kubectl_prints_is_a_manifest(objects: Objects) -> None:
+    """With what only an API server writes; and braces of another language."""
+    metadata = {
+        "uid": "1c1e",
+        "resourceVersion": "12",
+        "managedFields": [{"manager": "kubectl"}],
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "own": "kept"},
+        "name": "exported",
+        "namespace": objects.space,
+    }
+    data = {"legend": "{{ '{{pod}}' }} of {{ cluster }}"}
+    exported = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    objects.write(json.dumps({**exported, "status": {"phase": "Active"}}))
+    assert objects.direct()["state"] == "delivered"
+    found = objects.in_guest("configmaps", "exported")
+    assert found["data"] == {"legend": "{{pod}} of " + objects.name}
+    assert (found["metadata"]["annotations"], found.get("status")) == ({"own": "kept"}, None)
+    assert objects.direct()["changed"] is False
+
+
+def test_what_cluster_api_leaves_in_a_guest_is_said(objects: Objects) -> None:
+    objects.run()
+    objects.write(objects.config_map())
+    (row,) = objects.run(secret_name="regcred")["targets"]
+    names = f"Secret {objects.space}/pull-secret, Secret {objects.space}/cloud"
+    assert row["warnings"][0] == f"{names} stays in the guest, where Cluster API deletes nothing"
+
+
+def test_most_guests_never_lose_their_objects_at_once(objects: Objects) -> None:
+    """A glob that finds no file is an empty list."""
+    world = objects.world
+    world.reach(*world.guest(), world.api)
+    world.api.request("POST", "/api/v1/namespaces", {"metadata": {"name": objects.space}})
+    world.namespaces.append(objects.space)
+    objects.run(delivery="direct")
+    refused = objects.run(delivery="direct", objects=[])
+    assert "objects would be deleted in 2 guests" in refused["msg"]
+    assert "more than prune_limit (10%); none was deleted" in refused["msg"]
+    assert set(rows(refused).values()) == {"delivered"}
+    assert objects.in_guest("configmaps", "about") is not None
+    assert not objects.run(delivery="direct")["changed"]
+
+    def wait(finalizers: list[str]) -> None:
+        for api in (objects.api, world.api):
+            api.merge(objects.space, "configmaps", "about", {"metadata": {"finalizers": finalizers}})
+
+    wait(["example.com/wait"])
+    assert not objects.run(delivery="direct", objects=[], prune_limit="100%").get("failed")
+    # What was confirmed goes on.
+    assert not objects.run(delivery="direct", objects=[]).get("failed")
+    wait([])
+    assert not objects.run(delivery="direct", objects=[]).get("failed")
+    for api in (objects.api, world.api):
+        assert api.get(objects.space, "configmaps", "about") is None
+    # A manifest that no guest ever had is no loss.
+    objects.write(objects.config_map().replace("ConfigMap", "Confgmap"))
+    assert "serves no Confgmap" in str(objects.run(delivery="direct")["targets"])
+    objects.write(objects.config_map())
+    assert not objects.run(delivery="direct").get("failed")
 
 
 def test_by_cluster_resource_set(objects: Objects) -> None:
@@ -332,12 +467,24 @@ def test_an_object_that_cannot_be_looked_at_hides_no_drift(objects: Objects) -> 
     ("document", "message"),
     [
         ("kind: ConfigMap\nmetadata: {name: a}\n", "document 1: apiVersion, kind and metadata.name of one"),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {x: y}\ndata: {x: z}\n",
+            "document 1: data occurs twice (line 6 of it); remove one of them",
+        ),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b, ownerReferences: [{name: c}]}\n",
+            "document 1: metadata.ownerReferences is of another cluster; remove it",
+        ),
+        (
+            f"{{apiVersion: v1, kind: Secret, metadata: {{name: a}}, data: {{c: {{{PLACED}}}}}}}",
+            "data.c: the reference has a placeholder",
+        ),
         ("[]\n", "document 1: apiVersion, kind and metadata.name of one"),
         ("a: [\n", "document 1: is not YAML"),
         ("# nothing\n", "has no manifest"),
         (
             'apiVersion: v1\nkind: Namespace\nmetadata: {name: "{{ clutser }}"}\n',
-            "unknown placeholder clutser; it may have cluster and namespace",
+            "unknown placeholder clutser; it may have cluster and namespace; write {{ '{{ clutser }}' }} for",
         ),
         ("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\nspec: 2026-01-02\n", "such as a date"),
         (

@@ -106,6 +106,17 @@ def test_the_limit(percent: int, recorded: int, leaving: int, refused: bool) -> 
     assert len(plan.removals) == (0 if refused else leaving)
 
 
+def test_a_removal_that_began_goes_on() -> None:
+    there = host(
+        ["a/one"], [("a", "crs", "one"), ("x", "crs", "left"), ("y", "crs", "far"), ("z", "crs", "off")]
+    )
+    ending = {"hyperfleet.io/objects": "v1 ConfigMap team about !"}
+    there.sets[1]["metadata"]["annotations"] = ending
+    plan = plan_guests(replace(WANTED, is_direct=True), there)
+    assert "2 of 4 guests" in str(plan.refused)
+    assert reasons(plan) == {"x/crs": "its namespace is not selected"}
+
+
 def test_nothing_is_removed_without_a_guest() -> None:
     recorded = [("a", "crs", "one")]
     nothing = plan_guests(replace(WANTED, prune_percent=100), Host([], [], host([], recorded).sets, []))

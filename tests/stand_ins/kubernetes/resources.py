@@ -96,6 +96,10 @@ def discovery() -> dict[str, bytes]:
         },
         "/openapi/v3": {"paths": {base: {"serverRelativeURL": f"/openapi/v3/{base}"} for base in versions}},
     }
+    groups: list[dict[str, Any]] = documents["/apis"]["groups"]
+    documents |= {
+        f"/apis/{group['name']}": {"kind": "APIGroup", "apiVersion": "v1", **group} for group in groups
+    }
     for base, resources in versions.items():
         documents[f"/{base}"] = {
             "kind": "APIResourceList",

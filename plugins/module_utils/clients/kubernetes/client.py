@@ -178,10 +178,9 @@ class KubernetesClient:
         except NotFound as error:
             raise Overtaken(error.message) from None
 
-    def resources(self, api_version: str, deadline: Deadline) -> list[dict[str, Any]]:
-        """Return what the API server serves in an API version, as its discovery has it. Raises ``NotFound``."""
-        path = f"/{'apis' if '/' in api_version else 'api'}/{api_version}"
-        return list(self._json("GET", path, f"{self._prefix}{path[1:]}", deadline).get("resources") or ())
+    def discover(self, path: str, deadline: Deadline) -> dict[str, Any]:
+        """Return the discovery of ``api/v1``, ``apis/GROUP`` or ``apis/GROUP/VERSION``. Raises ``NotFound``."""
+        return self._json("GET", f"/{path}", f"{self._prefix}{path}", deadline)
 
     def apply(
         self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool

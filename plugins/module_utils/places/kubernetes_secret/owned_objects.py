@@ -17,7 +17,7 @@ from ...clients.kubernetes.paths import api_version_of, plural_of
 from ...model.errors import DependencyMissing, VerificationFailed
 from ...model.naming import owner_problem
 from ...model.outcome import Outcome
-from ...model.ownership import controller_warnings, foreign
+from ...model.ownership import OTHERS_HINT, controller_warnings, foreign
 from ...runtime.retry import Deadline
 from ..writing import note
 from .compare import differences, merge_patch, without_empty_values
@@ -73,6 +73,8 @@ class OwnedObjects:
 
     :param dry_run: check mode: nothing is written.
     :param waits: whether a missing namespace is waited for.
+    :param others_hint: what to do about an object of another cluster.
+    :param shown: what an object is called in actions; its kind by default.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class OwnedObjects:
         *,
         dry_run: bool,
         waits: bool = True,
+        others_hint: str = OTHERS_HINT,
+        shown: str | None = None,
     ) -> None:
         self.client = client
         self.namespace = namespace
@@ -93,6 +97,8 @@ class OwnedObjects:
         self._cluster_id = cluster_id
         self._outcome = outcome
         self._waits = waits
+        self._others_hint = others_hint
+        self._shown = shown
 
     def get(self, kind: str, name: str) -> _Object | None:
         """The object, or None."""
@@ -117,7 +123,9 @@ class OwnedObjects:
         metadata = there["metadata"]
         place = self.client.place(self.namespace, kind, metadata["name"])
         labels = metadata.get("labels") or {}
-        refusal = foreign(labels, self._cluster_id, place, adopt=adopt, delete=delete)
+        refusal = foreign(
+            labels, self._cluster_id, place, adopt=adopt, delete=delete, others_hint=self._others_hint
+        )
         if refusal is not None:
             raise refusal
         if delete or owner_problem(labels, self._cluster_id) is not None:
@@ -129,7 +137,7 @@ class OwnedObjects:
 
         :raises Overtaken: another client was faster.
         """
-        what = _what(wanted.kind)
+        what = self._what(wanted.kind)
         if there is None:
             self._outcome.did(f"created {what}")
             return self._create(wanted, None)
@@ -181,7 +189,7 @@ class OwnedObjects:
         if is_being_deleted(existing):
             return
         name = existing["metadata"]["name"]
-        self._outcome.did(f"deleted {_what(kind)}")
+        self._outcome.did(f"deleted {self._what(kind)}")
         if self.dry_run:
             return
         precondition = delete_preconditions(existing)
@@ -190,7 +198,7 @@ class OwnedObjects:
             del precondition["resourceVersion"]
         self.client.delete(self.namespace, kind, name, precondition, self.deadline, propagation=propagation)
         self._outcome.settle()
-        note(self._outcome, f"delete-{kind}", f"Deleted {name}", namespace=self.namespace)
+        note(self._outcome, f"delete-{self._shown or kind}", f"Deleted {name}", namespace=self.namespace)
 
     def _create(self, wanted: DesiredObject, old: _Object | None) -> _Object | None:
         if self.dry_run:
@@ -226,6 +234,5 @@ class OwnedObjects:
             return True
         return any(path == field or path.startswith(f"{field}.") for path in paths for field in wanted.fixed)
 
-
-def _what(kind: str) -> str:
-    return kind if kind == "leases" else plural_of(kind)[:-1]
+    def _what(self, kind: str) -> str:
+        return self._shown or (kind if kind == "leases" else plural_of(kind)[:-1])

@@ -39,6 +39,7 @@ from .desired import (
     find_foreign_content,
     further_objects,
     guest_secret,
+    no_longer_in,
     not_applied,
     resource_set,
     source_secret,
@@ -95,6 +96,9 @@ class GuestDelivery:
             for wanted, item in zip((secret, resources), existing):
                 self._guard(objects, wanted, item)
             outcome.before = current.parse_existing(docker_config_in(existing[0]))
+            gone = no_longer_in(secret.body, existing[0])
+            if gone:
+                outcome.warn([f"{first_few(gone)} stays in the guest, where Cluster API deletes nothing"])
             objects.apply(secret, existing[0])
             objects.apply(resources, existing[1])
 

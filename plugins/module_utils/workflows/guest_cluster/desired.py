@@ -41,6 +41,7 @@ __all__ = [
     "further_objects",
     "guest_secret",
     "host_metadata",
+    "no_longer_in",
     "not_applied",
     "resource_set",
     "source_secret",
@@ -48,8 +49,9 @@ __all__ = [
 
 IMMUTABLE = ("spec.clusterSelector", "spec.strategy")
 """The fields of a ClusterResourceSet that Cluster API does not allow to change."""
-PLACEHOLDER = re.compile(r"\{\{ *(\w+) *\}\}")
-"""In the JSON of manifests: ``{{ namespace }}`` and ``{{ cluster }}``, which are names and need no escapes."""
+PLACEHOLDER = re.compile(r"\{\{ *(?:(\w+)|'([^']*)') *\}\}")
+"""In the JSON of manifests: ``{{ namespace }}`` and ``{{ cluster }}``, which are names and need no escapes, and
+``{{ 'TEXT' }}`` for text with such braces."""
 _TYPE = "addons.cluster.x-k8s.io/resource-set"
 # The document's key. Cluster API reads every key as a manifest.
 _MANIFESTS = "manifests.yaml"
@@ -113,12 +115,10 @@ def further_objects(wanted: GuestPullSecret, namespace: str, cluster: str) -> li
     names = {"namespace": namespace, "cluster": cluster}
     objects = []
     for template in wanted.manifests or ():
-        text = PLACEHOLDER.sub(lambda match: names[match[1]], json.dumps(template))
+        text = PLACEHOLDER.sub(lambda match: names[match[1]] if match[1] else match[2], json.dumps(template))
         manifest = json.loads(text)
-        metadata = manifest["metadata"] = _guest_metadata(wanted, cluster, manifest["metadata"], OBJECT_OF)
-        address = ObjectAddress(
-            manifest["apiVersion"], manifest["kind"], str(metadata.get("namespace") or ""), metadata["name"]
-        )
+        manifest["metadata"] = _guest_metadata(wanted, cluster, manifest["metadata"], OBJECT_OF)
+        address = ObjectAddress.of(manifest)
         if address.kind == "Secret":
             # Values in one form, to be compared with what the API server answers.
             texts = manifest.pop("stringData", None) or {}
@@ -175,6 +175,20 @@ def docker_config_in(secret: Mapping[str, Any] | None) -> bytes | None:
     except (AttributeError, RecursionError, TypeError, ValueError):
         # Not written by this collection: its content differs, whatever it is.
         return None
+
+
+def no_longer_in(secret: Mapping[str, Any], existing: Mapping[str, Any] | None) -> list[str]:
+    """Return the objects of a Secret with manifests of this collection that another one has no more, by name."""
+    try:
+        before, after = (
+            [ObjectAddress.of(manifest) for manifest in _manifests_in(each)]
+            for each in (existing or {}, secret)
+        )
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        # Not written by this collection.
+        return []
+    kept = {address.identity for address in after}
+    return [shown(str(address)) for address in before if address.identity not in kept]
 
 
 def find_foreign_content(existing: Mapping[str, Any], name: str) -> list[str]:

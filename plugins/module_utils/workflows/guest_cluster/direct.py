@@ -10,7 +10,7 @@ may be killed anywhere, and the next one completes its work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack
 from typing import TypeVar
 
@@ -27,7 +27,8 @@ from .desired import check_cluster_name, further_objects
 from .guest_run import GuestRun
 from .in_guest import InGuest, Secrets
 from .plan import Delivery, Removal
-from .record import GuestRecord, Recorded
+from .record import GuestRecord
+from .recorded import ENDING, Recorded
 
 __all__ = ["DirectDelivery"]
 
@@ -48,7 +49,7 @@ class DirectDelivery:
         cluster, outcome = delivery.guest, current.outcome
         check_cluster_name(self._run.host.place(cluster.namespace, "clusters", cluster.name), cluster.name)
         record = GuestRecord(self._run, delivery, cluster.name, current)
-        was_ready = cluster.is_initialized or bool(record.recorded.secrets)
+        was_ready = cluster.is_initialized or record.recorded.has_secrets
         patience = current.deadline if was_ready else Deadline(self._run.settings.api_timeout)
         with ExitStack() as stack:
             try:
@@ -76,8 +77,13 @@ class DirectDelivery:
                     if not isinstance(error, NotFound):
                         current.outcome.warn([f"what it held was not removed: {error.message}"])
                 else:
-                    for failure in self._prune(guest, secrets, record.recorded, []):
-                        raise failure
+                    failures, waiting = self._prune(guest, secrets, record.recorded, [], current.outcome)
+                    _raise_first(failures, current)
+                    if waiting:
+                        ending = dict.fromkeys(waiting, ENDING)
+                        record.write(Recorded({}, ending, record.recorded.accounts))
+                        current.outcome.extra.update(state="waiting", reason=removal.reason)
+                        return
         record.delete()
         current.outcome.extra.update(state="pruned", reason=removal.reason)
 
@@ -100,7 +106,11 @@ class DirectDelivery:
         wanted, outcome = self._run.wanted, current.outcome
         outcome.provenance, outcome.after = document.provenance, document.config
         objects = further_objects(wanted, delivery.namespace, delivery.guest.name)
-        record.begin([each.address for each in objects])
+        # A pull secret may go to a namespace that is one of the objects.
+        early = [further for further in objects if further.address.kind == "Namespace"]
+        namespaces, is_whole = guest.namespaces()
+        addresses = [further.address for further in objects]
+        record.write(record.recorded.and_planned(namespaces, addresses, wanted.service_accounts))
         before = record.recorded
         known, marks = dict(before.secrets), dict(before.objects)
         applied: list[ObjectAddress] = []
@@ -113,10 +123,9 @@ class DirectDelivery:
             is_repaired |= repaired
             applied.append(further.address)
 
-        # A pull secret may go to a namespace that is one of the objects.
-        early = [further for further in objects if further.address.kind == "Namespace"]
         failures += _all(apply, early)
-        namespaces, is_whole = guest.namespaces()
+        if early:
+            namespaces, is_whole = guest.namespaces()
         written, repaired, failed = self._put_secrets(guest, namespaces, secrets, document.config, known)
         is_repaired |= repaired
         failures += failed
@@ -124,21 +133,24 @@ class DirectDelivery:
         failures += self._link(guest, written, before.accounts, outcome.warnings)
         # A guest that did not get the new one keeps the old one.
         is_pruned = is_whole and wanted.prune and not failures
-        if wanted.manifests is None:
-            self._keep(before, outcome)
-            applied = list(before.objects)
+        kept = applied
+        if wanted.manifests is None or self._run.keeps_objects:
+            kept = [*before.without(applied, lasting=True), *applied]
+        if wanted.manifests is None and kept:
+            # Somebody may have forgotten the option.
+            names = first_few([str(address) for address in kept])
+            outcome.warn([f"without the option objects, the guest keeps {names}; an empty list deletes that"])
         # A Secret that was an object may be the pull secret now.
         pull_secrets = [ObjectAddress("v1", "Secret", namespace, wanted.secret_name) for namespace in written]
-        failures += self._prune(guest, secrets, before, [*applied, *pull_secrets]) if is_pruned else []
-        is_pruned = is_pruned and not failures
+        waiting: list[ObjectAddress] = []
         if is_pruned:
+            failures, waiting = self._prune(guest, secrets, before, [*kept, *pull_secrets], outcome)
+        if is_pruned := is_pruned and not failures:
             known = {namespace: known[namespace] for namespace in written}
-            marks = {address: marks[address] for address in applied}
+            marks = {**{address: marks[address] for address in kept}, **dict.fromkeys(waiting, ENDING)}
         accounts = frozenset(wanted.service_accounts)
-        record.end(Recorded(known, marks, accounts if is_pruned else accounts | before.accounts))
-        if failures:
-            failures[0].message += f"; and {len(failures) - 1} more failed" if len(failures) > 1 else ""
-            raise failures[0]
+        record.write(Recorded(known, marks, accounts if is_pruned else accounts | before.accounts))
+        _raise_first(failures, current)
         outcome.extra.update(state="repaired" if is_repaired else "delivered")
 
     def _put_secrets(
@@ -161,7 +173,7 @@ class DirectDelivery:
         for namespace in namespaces:
             listed = secrets.pop((namespace, wanted.secret_name), None)
             try:
-                put = guest.put(namespace, config, listed)
+                before, after = guest.put(namespace, config, listed)
             except TimedOut:
                 raise
             except PullSecretError as error:
@@ -170,18 +182,10 @@ class DirectDelivery:
                     failures.append(error)
                 continue
             was_written = known.get(namespace, "").startswith(f"{wanted.secret_name}/")
-            is_repaired |= put.is_changed and was_written and known[namespace] != put.before
-            known[namespace] = put.after
+            is_repaired |= before != after and was_written and known[namespace] != before
+            known[namespace] = after
             written.append(namespace)
         return written, is_repaired, failures
-
-    @staticmethod
-    def _keep(recorded: Recorded, outcome: Outcome) -> None:
-        """Say that a guest keeps objects without their manifests, which may have been forgotten."""
-        if recorded.objects:
-            outcome.warn(
-                [f"{len(recorded.objects)} further objects stay as they are; objects: [] would delete them"]
-            )
 
     def _link(
         self, guest: InGuest, namespaces: list[str], linked: frozenset[str], warnings: list[str]
@@ -205,12 +209,17 @@ class DirectDelivery:
         return failures
 
     def _prune(
-        self, guest: InGuest, secrets: Secrets, recorded: Recorded, kept: Collection[ObjectAddress]
-    ) -> list[PullSecretError]:
-        """Delete what the guest has of this delivery, but for the further objects that are kept.
+        self,
+        guest: InGuest,
+        secrets: Secrets,
+        recorded: Recorded,
+        kept: Collection[ObjectAddress],
+        outcome: Outcome,
+    ) -> tuple[list[PullSecretError], list[ObjectAddress]]:
+        """Delete what is recorded of the guest, but for the objects that are kept.
 
-        :param secrets: the pull secrets that are not kept.
-        :returns: the failures.
+        :param secrets: the pull secrets that the guest has and that are not written.
+        :returns: the failures, and the objects that are not deleted yet.
         """
         accounts = sorted(recorded.accounts.union(self._run.wanted.service_accounts))
 
@@ -218,12 +227,29 @@ class DirectDelivery:
             namespace, name = place
             for account in accounts:
                 guest.link(namespace, account, name, present=False)
-            guest.delete(namespace, name, secrets[place])
+            if place in secrets:
+                guest.delete(namespace, name, secrets[place])
 
+        # Others copy Secrets, with their labels, to namespaces that have no record.
+        names = {(namespace, name.partition("/")[0]) for namespace, name in recorded.secrets.items() if name}
+        places = names.union(place for place in secrets if place[0] in recorded.secrets)
         stay = {address.identity for address in kept}
+        failures = _all(delete, sorted(place for place in places if ("", "Secret", *place) not in stay))
+        doomed = recorded.without(kept)
         # What was applied last may need what was applied before it, to end.
-        doomed = [address for address in reversed([*recorded.objects]) if address.identity not in stay]
-        return _all(delete, sorted(secrets)) + _all(guest.further.delete, doomed)
+        while doomed:
+            try:
+                if not guest.further.delete(doomed[-1]):
+                    later = "; the next run deletes what was applied before it" if doomed[1:] else ""
+                    outcome.warn([f"{doomed[-1]} waits for its finalizers{later}"])
+                    break
+            except TimedOut:
+                raise
+            except PullSecretError as error:
+                failures.append(error)
+                break
+            doomed.pop()
+        return failures, doomed
 
 
 def _all(do: Callable[[T], None], items: Iterable[T]) -> list[PullSecretError]:
@@ -237,3 +263,12 @@ def _all(do: Callable[[T], None], items: Iterable[T]) -> list[PullSecretError]:
         except PullSecretError as error:
             failures.append(error)
     return failures
+
+
+def _raise_first(failures: Sequence[PullSecretError], current: Work) -> None:
+    """Raise the first of several failures, and warn of the others."""
+    if failures[1:]:
+        others = first_few([failure.message for failure in failures[1:]])
+        current.outcome.warn([current.mask().text(f"also failed: {others}")])
+    if failures:
+        raise failures[0]

@@ -15,10 +15,12 @@ import json
 from typing import Any
 
 from ...clients.kubernetes.client import KubernetesClient
+from ...clients.kubernetes.errors import Overtaken
 from ...model.errors import ConfigurationError, NotFound
 from ...model.guest_cluster import OBJECT_OF, FurtherObject, ObjectAddress
 from ...model.naming import owner_problem
 from ...places.kubernetes_secret.owned_objects import OwnedObjects
+from ...places.kubernetes_secret.target import is_being_deleted
 from ...places.writing import note
 from ...runtime.retry import Deadline
 from ..run import Work
@@ -28,8 +30,6 @@ from .guest_run import GuestRun
 __all__ = ["FurtherObjects", "GuestKinds"]
 
 _Object = dict[str, Any]
-# Everything in a namespace and of a kind would go with it.
-_STAYING = ("CustomResourceDefinition", "Namespace")
 _NOTED = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid")
 
 
@@ -58,10 +58,13 @@ class FurtherObjects:
         """
         address, outcome = wanted.address, self._current.outcome
         kind = self._kinds.plural(address, self._current.deadline)
-        objects = self._objects(address)
+        objects, dry_run = self._objects(address), self._run.dry_run
+        unanswered: list[_Object] = []
 
         def write(_fresh: bool) -> tuple[bool, str, str]:
             existing = objects.get(kind, address.name)
+            # A write whose answer is lost has taken effect by the next look.
+            before = unanswered[0] if unanswered else existing
             if existing is None and address.namespace in self.new_namespaces:
                 outcome.did(f"created {address.kind.lower()}")
                 return True, "", ""
@@ -70,19 +73,27 @@ class FurtherObjects:
                 self._guard(objects, kind, existing)
                 version = existing["metadata"]["resourceVersion"]
                 manifest["metadata"] = {**manifest["metadata"], "resourceVersion": version}
-            dry_run = self._run.dry_run
-            answer = self._api.apply(
-                address.namespace, kind, manifest, self._current.deadline, dry_run=dry_run
-            )
-            changed = _changed(existing, answer) if existing is not None else []
+            try:
+                answer = self._api.apply(
+                    address.namespace, kind, manifest, self._current.deadline, dry_run=dry_run
+                )
+            except Overtaken as error:
+                if error.unsure and existing is not None:
+                    unanswered.append(existing)
+                raise
+            changed = _changed(before, answer) if before is not None else []
             for name in changed:
                 outcome.differs(f"{address} {name}", "as it was", "as wanted")
-            if existing is None or changed:
-                outcome.did(f"{'created' if existing is None else 'updated'} {address.kind.lower()}")
+            is_changed = before is None or bool(changed)
+            if is_changed:
+                outcome.did(f"{'created' if before is None else 'updated'} {address.kind.lower()}")
+            if is_changed and not dry_run:
                 note(outcome, f"apply-{address.kind.lower()}", f"Applied {address}")
-            if existing is None and address.kind == "Namespace" and dry_run:
+            if before is None and address.kind == "Namespace" and dry_run:
                 self.new_namespaces.add(address.name)
-            return existing is None or bool(changed), _version(existing), _version(answer)
+            # Check mode does not know the next version.
+            after = "new" if is_changed and dry_run else _version(answer)
+            return is_changed, _version(before), after
 
         is_changed, before, after = self._run.retry(self._current, write)
         if address.kind == "Secret":
@@ -91,40 +102,48 @@ class FurtherObjects:
         digest = hashlib.sha256(json.dumps(wanted.manifest, sort_keys=True).encode()).hexdigest()[:16]
         return is_changed and mark == digest, digest
 
-    def delete(self, address: ObjectAddress) -> None:
-        """Delete an object of this delivery. One that was refused, or is another owner's by now, is forgotten."""
+    def delete(self, address: ObjectAddress) -> bool:
+        """Delete an object of this delivery. One that was refused, or is another owner's by now, is forgotten.
+
+        :returns: whether it is gone; otherwise it waits for its finalizers.
+        """
         outcome, objects = self._current.outcome, self._objects(address)
         try:
-            kind = self._kinds.plural(address, self._current.deadline)
+            kind = self._kinds.plural_in_any_version(address, self._current.deadline)
         except ConfigurationError as error:
             outcome.warn([f"{error.message}, so it was not deleted"])
-            return
+            return True
 
-        def delete(_fresh: bool) -> None:
+        def delete(_fresh: bool) -> bool:
             existing = objects.get(kind, address.name)
             if existing is None:
-                return
+                return True
             labels = existing["metadata"].get("labels") or {}
             if labels.get(OBJECT_OF) != self._run.wanted.set_name or owner_problem(labels, self._cluster):
                 outcome.warn([f"{address} is left alone, since it is not of this delivery"])
-            elif address.kind in _STAYING:
+                return True
+            if address.stays:
                 outcome.warn(
                     [f"{address} stays, since what depends on it would go with it; delete it yourself"]
                 )
-                self._release(kind, existing)
-            else:
-                # The default of a Job's API would leave its pods.
-                objects.delete(kind, existing, propagation="Background")
+                self._release(address, kind, existing)
+                return True
+            # The default of a Job's API would leave its pods.
+            objects.delete(kind, existing, propagation="Background")
+            if self._run.dry_run:
+                return not (is_being_deleted(existing) or existing["metadata"].get("finalizers"))
+            after = objects.get(kind, address.name)
+            return after is None or after["metadata"]["uid"] != existing["metadata"]["uid"]
 
-        self._run.retry(self._current, delete)
+        return self._run.retry(self._current, delete)
 
-    def _release(self, kind: str, existing: _Object) -> None:
+    def _release(self, address: ObjectAddress, kind: str, existing: _Object) -> None:
         """Take the delivery's name from an object that stays, so that another delivery may have it."""
-        metadata = existing["metadata"]
+        self._current.outcome.did(f"released {address.kind.lower()}")
         if not self._run.dry_run:
-            body = {"metadata": {"labels": {OBJECT_OF: None}, "resourceVersion": metadata["resourceVersion"]}}
-            namespace = metadata.get("namespace") or ""
-            self._api.patch(namespace, kind, metadata["name"], body, self._current.deadline)
+            version = existing["metadata"]["resourceVersion"]
+            body = {"metadata": {"labels": {OBJECT_OF: None}, "resourceVersion": version}}
+            self._api.patch(address.namespace, kind, address.name, body, self._current.deadline)
 
     def _guard(self, objects: OwnedObjects, kind: str, existing: _Object) -> None:
         place = self._api.place(objects.namespace, kind, existing["metadata"]["name"])
@@ -134,7 +153,9 @@ class FurtherObjects:
         objects.check_stays(kind, existing)
 
     def _objects(self, address: ObjectAddress) -> OwnedObjects:
-        return self._run.objects(address.namespace, self._cluster, self._current, self._api)
+        return self._run.objects(
+            address.namespace, self._cluster, self._current, self._api, address.kind.lower()
+        )
 
 
 class GuestKinds:
@@ -142,7 +163,7 @@ class GuestKinds:
 
     def __init__(self, api: KubernetesClient) -> None:
         self._api = api
-        self._resources: dict[str, list[dict[str, Any]]] = {}
+        self._discoveries: dict[str, dict[str, Any]] = {}
 
     def plural(self, address: ObjectAddress, deadline: Deadline) -> str:
         """Return the plural of a kind with its version.
@@ -150,12 +171,8 @@ class GuestKinds:
         :raises ConfigurationError: the guest does not serve it, or the namespace does not fit.
         """
         version = address.api_version
-        if version not in self._resources:
-            try:
-                self._resources[version] = self._api.resources(version, deadline)
-            except NotFound:
-                self._resources[version] = []
-        for resource in self._resources[version]:
+        path = f"{'apis' if '/' in version else 'api'}/{version}"
+        for resource in self._discovered(path, deadline).get("resources") or ():
             if resource.get("kind") != address.kind or "/" in resource["name"]:
                 continue
             if bool(resource.get("namespaced")) != bool(address.namespace):
@@ -169,6 +186,25 @@ class GuestKinds:
             f"objects: {address}: the guest serves no {address.kind} in {version}",
             "correct apiVersion and kind; if its CustomResourceDefinition was just applied, run again",
         )
+
+    def plural_in_any_version(self, address: ObjectAddress, deadline: Deadline) -> str:
+        """Return the plural of a kind. The version of its manifest may be one that the guest serves no more."""
+        group = address.api_version.rpartition("/")[0]
+        versions = self._discovered(f"apis/{group}", deadline).get("versions") or () if group else ()
+        for version in versions:
+            try:
+                return self.plural(address._replace(api_version=version["groupVersion"]), deadline)
+            except ConfigurationError:
+                continue
+        return self.plural(address, deadline)
+
+    def _discovered(self, path: str, deadline: Deadline) -> dict[str, Any]:
+        if path not in self._discoveries:
+            try:
+                self._discoveries[path] = self._api.discover(path, deadline)
+            except NotFound:
+                self._discoveries[path] = {}
+        return self._discoveries[path]
 
     def has_drifted(self, wanted: FurtherObject, deadline: Deadline) -> bool:
         """Return whether the guest has an object otherwise than it was delivered. Nothing is written."""

@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 # The Secret in which Cluster API keeps a guest's kubeconfig.
 _KUBECONFIG, _KEY = "{}-kubeconfig", "value"
+_OTHERS_HINT = "if the guest was restored under another name, take it over with adopt: true"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class GuestRun:
 
     :param host: the host's client.
     :param dry_run: check mode: nothing is written.
+    :param keeps_objects: whether no further object is deleted in a guest that stays.
     """
 
     settings: RunSettings
@@ -41,6 +43,7 @@ class GuestRun:
     host: KubernetesClient
     wanted: GuestPullSecret
     dry_run: bool
+    keeps_objects: bool = False
 
     @contextmanager
     def open(self, namespace: str, cluster: str, deadline: Deadline) -> Iterator[KubernetesClient]:
@@ -56,11 +59,17 @@ class GuestRun:
             self.clients.release(guest)
 
     def objects(
-        self, namespace: str, cluster: str, current: Work, guest: KubernetesClient | None = None
+        self,
+        namespace: str,
+        cluster: str,
+        current: Work,
+        guest: KubernetesClient | None = None,
+        shown: str | None = None,
     ) -> OwnedObjects:
         """Return the objects of one namespace that belong to a Cluster.
 
         :param guest: the guest's client; without it, the namespace is the host's.
+        :param shown: what an object is called in actions; its kind by default.
         """
         return OwnedObjects(
             guest or self.host,
@@ -70,6 +79,8 @@ class GuestRun:
             current.deadline,
             dry_run=self.dry_run,
             waits=guest is None,
+            others_hint=_OTHERS_HINT,
+            shown=shown,
         )
 
     def retry(self, current: Work, once: Callable[[bool], T]) -> T:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...clients.kubernetes.client import KubernetesClient
@@ -26,24 +25,12 @@ from .desired import check_delivery, guest_secret
 from .further import FurtherObjects
 from .guest_run import GuestRun
 
-__all__ = ["InGuest", "Put", "Secrets"]
+__all__ = ["InGuest", "Secrets"]
 
 _Object = dict[str, Any]
 Secrets = dict[tuple[str, str], _Object]
 """Namespace and name of a Secret in a guest to the Secret."""
 _LEGACY_KEY = ".dockercfg"
-
-
-@dataclass(frozen=True)
-class Put:
-    """What happened to the Secret of one namespace.
-
-    :param before: its name and resourceVersion before; empty if it was not there. ``after`` likewise.
-    """
-
-    is_changed: bool
-    before: str
-    after: str
 
 
 class InGuest:
@@ -84,8 +71,8 @@ class InGuest:
             )
         return list(dict.fromkeys([*named, *selected])), bool(selected)
 
-    def put(self, namespace: str, config: DockerConfig, listed: _Object | None) -> Put:
-        """Write the Secret of a namespace.
+    def put(self, namespace: str, config: DockerConfig, listed: _Object | None) -> tuple[str, str]:
+        """Write the Secret of a namespace, and return its name and resourceVersion before and after.
 
         :param listed: the Secret if it was listed.
         :raises OwnershipConflict: it belongs to another owner, or to another delivery.
@@ -93,15 +80,17 @@ class InGuest:
         outcome, objects = self._current.outcome, self._objects(namespace)
         wanted = guest_secret(self._wanted, namespace, self._cluster, config)
 
-        def write(fresh: bool) -> Put:
+        def write(fresh: bool) -> tuple[str, str]:
             existing = (None if fresh else listed) or objects.get(wanted.kind, wanted.name)
             if existing is None:
                 self._check_namespace(objects, wanted.name)
             else:
                 self._guard(objects, existing)
                 outcome.before = self._current.parse_existing(docker_config_value(existing))
-            is_changed = bool(differences(wanted.body, existing))
-            return Put(is_changed, _version(existing), _version(objects.apply(wanted, existing)))
+            after = _version(objects.apply(wanted, existing))
+            # Check mode does not know the next version.
+            is_intended = self._run.dry_run and differences(wanted.body, existing)
+            return _version(existing), f"{wanted.name}/" if is_intended else after
 
         return self._run.retry(self._current, write)
 

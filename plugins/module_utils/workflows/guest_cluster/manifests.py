@@ -19,11 +19,12 @@ from typing import Any
 from ...clients.kubernetes.client import KubernetesClient
 from ...model.errors import InvalidDocument, NotFound
 from ...model.guest_cluster import ObjectAddress
+from ...model.naming import LAST_APPLIED
 from ...model.shown import shown, shown_path
 from ...places.kubernetes_secret.target import secret_value
 from ...places.local import FileSource
 from ...runtime.retry import Deadline
-from ...runtime.yaml_text import NotYAML, load_yaml
+from ...runtime.yaml_text import NotYAML, load_yaml, repeated_key
 from .desired import PLACEHOLDER
 
 __all__ = ["read_manifests"]
@@ -33,6 +34,17 @@ _Manifest = Mapping[str, Any]
 _DOCUMENTS = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 _PLACEHOLDERS = ("cluster", "namespace")
 _REFERENCE = ("key", "name", "namespace")
+_REVISION = "deployment.kubernetes.io/revision"
+_OF_THE_SERVER = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+)
 
 
 def read_manifests(
@@ -66,14 +78,12 @@ def read_manifests(
     manifests = []
     for path in paths:
         for where, manifest in _documents(path, files, deadline):
-            metadata, kind = manifest["metadata"], manifest["kind"]
-            address = ObjectAddress(
-                manifest["apiVersion"], kind, str(metadata.get("namespace") or ""), metadata["name"]
-            )
+            address = ObjectAddress.of(manifest)
             if address.identity in identities:
                 raise InvalidDocument(f"{where}: {shown(str(address))} occurs twice", "remove one of them")
             identities.add(address.identity)
-            manifests.append(_with_values(where, manifest, value_of, seen) if kind == "Secret" else manifest)
+            is_secret = address.kind == "Secret"
+            manifests.append(_with_values(where, manifest, value_of, seen) if is_secret else manifest)
     return tuple(manifests)
 
 
@@ -90,16 +100,22 @@ def _documents(path: str, files: FileSource, deadline: Deadline) -> Iterator[tup
         try:
             # As the API server reads it: a number as a key becomes a string.
             manifest = json.loads(json.dumps(load_yaml(part), allow_nan=False))
+            twice = repeated_key(part)
         except NotYAML as error:
             raise InvalidDocument(f"{where}: {error}") from None
         except (TypeError, ValueError):
             raise InvalidDocument(
                 f"{where} has a value that JSON does not have, such as a date", "put it in quotes"
             ) from None
+        if twice is not None:
+            key = shown(".".join(map(str, twice[0])))
+            raise InvalidDocument(
+                f"{where}: {key} occurs twice (line {twice[1]} of it)", "remove one of them"
+            )
         if manifest is not None:
             number += 1
             _check(where, manifest)
-            yield where, manifest
+            yield where, _without_state(manifest)
     if not number:
         raise InvalidDocument(f"{file} has no manifest")
 
@@ -120,11 +136,27 @@ def _check(where: str, manifest: Any) -> None:
         isinstance(metadata.get(part) or {}, dict) for part in ("annotations", "labels")
     ):
         raise InvalidDocument(f"{where}: metadata has a value of the wrong type")
-    for name in PLACEHOLDER.findall(json.dumps(manifest, ensure_ascii=False)):
-        if name not in _PLACEHOLDERS:
+    if metadata.get("ownerReferences"):
+        # The garbage collector of a guest would delete the object.
+        raise InvalidDocument(f"{where}: metadata.ownerReferences is of another cluster", "remove it")
+    for match in PLACEHOLDER.finditer(json.dumps(manifest, ensure_ascii=False)):
+        if match[1] and match[1] not in _PLACEHOLDERS:
             raise InvalidDocument(
-                f"{where}: unknown placeholder {shown(name)}", f"it may have {' and '.join(_PLACEHOLDERS)}"
+                f"{where}: unknown placeholder {shown(match[1])}",
+                f"it may have {' and '.join(_PLACEHOLDERS)}; write {{{{ '{match[0]}' }}}} for braces that stay",
             )
+
+
+def _without_state(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest without what only an API server writes, as in what ``kubectl get -o yaml`` prints."""
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in _OF_THE_SERVER}
+    if metadata.get("annotations"):
+        # A controller's, and what may hold former values of a Secret.
+        own = metadata["annotations"].items()
+        metadata["annotations"] = {
+            name: value for name, value in own if name not in (LAST_APPLIED, _REVISION)
+        }
+    return {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}
 
 
 def _with_values(
@@ -143,6 +175,10 @@ def _with_values(
         if reference is None and not isinstance(value, str):
             raise InvalidDocument(
                 f"{place} is not a string", "or valueFrom.secretKeyRef with namespace, name and key"
+            )
+        if reference is not None and PLACEHOLDER.search(json.dumps(reference)):
+            raise InvalidDocument(
+                f"{place}: the reference has a placeholder", "name one Secret of the host for all guests"
             )
         raw = value_of(place, reference) if reference is not None else _decoded(place, value)
         seen.append(raw)

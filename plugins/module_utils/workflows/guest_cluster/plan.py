@@ -14,8 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...model.errors import ConfigurationError
 from ...model.guest_cluster import GuestCluster, GuestPullSecret, HostNamespace
 from ...model.shown import first_few
+from .desired import further_objects
+from .recorded import Recorded
 
 __all__ = ["Delivery", "GuestPlan", "Host", "Removal", "plan_guests"]
 
@@ -70,6 +73,7 @@ class Removal:
     :param cluster: the Cluster's name, as the objects' label has it.
     :param has_cluster: whether the Cluster is there, selected or not.
     :param is_double: whether another record of this delivery is the Cluster's.
+    :param is_ending: whether an earlier run began it, and objects wait for their finalizers.
     """
 
     namespace: str
@@ -80,6 +84,7 @@ class Removal:
     secret: _Object | None = None
     has_cluster: bool = False
     is_double: bool = False
+    is_ending: bool = False
 
     @property
     def id(self) -> str:
@@ -92,12 +97,14 @@ class GuestPlan:
     """The decision.
 
     :param refused: why nothing is removed, although something should be; None if nothing is refused.
+    :param keeps_objects: why no further object is deleted in the guests that stay; None if they may be.
     :param notes: what else a person should know.
     """
 
     deliveries: Sequence[Delivery]
     removals: Sequence[Removal]
     refused: str | None = None
+    keeps_objects: str | None = None
     notes: Sequence[str] = ()
 
 
@@ -114,13 +121,16 @@ def plan_guests(wanted: GuestPullSecret, host: Host) -> GuestPlan:
         for guest, name in _named(wanted.set_name, guests, recorded)
     ]
     kept = {(delivery.namespace, delivery.set_name) for delivery in deliveries} if wanted.present else set()
-    existing = {(guest.namespace, guest.name) for guest in host.guests}
+    # One that is being deleted may be gone before it is reached.
+    existing = {(guest.namespace, guest.name): guest.uid for guest in host.guests if not guest.is_deleting}
     delivered = {(guest.namespace, guest.name) for guest in guests}
 
     def removal_of(place: _Place) -> Removal:
         namespace, set_name = place
         cluster = _cluster_of(recorded[place])
         is_double = wanted.present and (namespace, cluster) in delivered
+        record = Recorded.of(sets.get(place))
+        uid = existing.get((namespace, cluster))
         return Removal(
             namespace,
             set_name,
@@ -128,8 +138,10 @@ def plan_guests(wanted: GuestPullSecret, host: Host) -> GuestPlan:
             _reason(wanted, is_selected=namespace in living, is_double=is_double),
             sets.get(place),
             secrets.get(place),
-            has_cluster=(namespace, cluster) in existing,
+            # Not one that was made again under its name.
+            has_cluster=uid is not None and record.uid in ("", uid),
             is_double=is_double,
+            is_ending=record.is_ending,
         )
 
     # What is in a terminating namespace goes with it.
@@ -138,25 +150,23 @@ def plan_guests(wanted: GuestPullSecret, host: Host) -> GuestPlan:
     ]
     skipped = [f"namespace {name} is selected and is being deleted: skipped" for name in sorted(terminating)]
     if not wanted.present:
-        everything = len(removals)
-        if wanted.label_selector is not None or wanted.pattern is not None:
-            removals = [removal for removal in removals if removal.namespace in living]
-        if len(removals) < everything:
-            remaining = everything - len(removals)
-            skipped.insert(
-                0, f"objects of this delivery stay in namespaces that are not selected: {remaining}"
-            )
-        return GuestPlan([], removals, notes=skipped)
-    refused: str | None = None
-    if removals and wanted.prune:
-        refused = _refusal(wanted, removals, len(recorded), living=living, has_guests=bool(guests))
+        is_selective = wanted.label_selector is not None or wanted.pattern is not None
+        chosen = [each for each in removals if each.namespace in living or not is_selective]
+        if others := len(removals) - len(chosen):
+            skipped.insert(0, f"objects of this delivery stay in namespaces that are not selected: {others}")
+        return GuestPlan([], chosen, notes=skipped)
+    new = [removal for removal in removals if not removal.is_ending]
+    refused = _refusal(wanted, new, len(recorded), living=living, has_guests=bool(guests))
+    if refused or not wanted.prune:
+        removals = [removal for removal in removals if removal.is_ending and wanted.prune]
     empty = sorted(living - {guest.namespace for guest in guests})
     notes = [
         *(() if living else ("no namespace is selected",)),
         *(f"namespace {name} is selected and has no Cluster" for name in empty),
         *skipped,
     ]
-    return GuestPlan(deliveries, removals if wanted.prune and not refused else [], refused, notes)
+    keeps_objects = _objects_refusal(wanted, deliveries) if wanted.prune else None
+    return GuestPlan(deliveries, removals, refused, keeps_objects, notes)
 
 
 def _named(
@@ -182,6 +192,8 @@ def _refusal(
     has_guests: bool,
 ) -> str | None:
     """Return why nothing may be removed; None if it may."""
+    if not removals or not wanted.prune:
+        return None
     named = first_few([f"{removal.id}: {removal.reason}" for removal in removals])
     many = f"{len(removals)} of {recorded} guests ({named})"
     if not has_guests:
@@ -191,12 +203,43 @@ def _refusal(
             f"{many} would be removed, because {missing}; nothing was removed; check namespace_selector and "
             "namespace_pattern, or remove the last guests with state: absent"
         )
-    if len(removals) > max(1, recorded * wanted.prune_percent // 100):
+    if len(removals) > _most(wanted, recorded):
         return (
             f"{many} would be removed, more than prune_limit ({wanted.prune_percent}%); nothing was removed; check "
             "the labels of the namespaces, or confirm with prune_limit: 100%"
         )
     return None
+
+
+def _objects_refusal(wanted: GuestPullSecret, deliveries: Sequence[Delivery]) -> str | None:
+    """Return why no further object may be deleted in the guests that stay; None if they may."""
+    if not wanted.is_direct or wanted.manifests is None:
+        return None
+    losing = [f"{each.id}: {first_few(lost)}" for each in deliveries if (lost := _lost_objects(wanted, each))]
+    if len(losing) <= _most(wanted, sum(each.record is not None for each in deliveries)):
+        return None
+    return (
+        f"objects would be deleted in {len(losing)} guests ({first_few(losing)}), more than prune_limit "
+        f"({wanted.prune_percent}%); none was deleted; check objects and its files, or confirm with "
+        "prune_limit: 100%"
+    )
+
+
+def _lost_objects(wanted: GuestPullSecret, delivery: Delivery) -> list[str]:
+    recorded = Recorded.of(delivery.record, delivery.guest.uid)
+    if not recorded.objects or delivery.guest.is_deleting:
+        return []
+    try:
+        objects = further_objects(wanted, delivery.namespace, delivery.guest.name)
+    except ConfigurationError:
+        # The guest fails, and loses nothing.
+        return []
+    return [str(address) for address in recorded.lost([further.address for further in objects])]
+
+
+def _most(wanted: GuestPullSecret, guests: int) -> int:
+    """Return how many of the guests may lose something in one run."""
+    return max(1, guests * wanted.prune_percent // 100)
 
 
 def _reason(wanted: GuestPullSecret, *, is_selected: bool, is_double: bool) -> str:

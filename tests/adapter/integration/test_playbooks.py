@@ -77,6 +77,7 @@ def test_a_batch_leaves_its_log_and_its_result(world: World, ansible: Ansible, t
     assert last["duration_ms"] >= 0
 
 
+@pytest.mark.nightly
 def test_events_say_which_clusters_are_meant(world: World, ansible: Ansible) -> None:
     cluster = world.cluster(ready=False)
     finished = play(world, ansible, events=[{"id": cluster, "traceparent": TRACE, "generation": 1}])

@@ -97,7 +97,8 @@ options:
   objects:
     description:
       - Files with Kubernetes manifests of further objects that each guest gets, besides the pull secret. The files
-        are on the machine that runs the task. A file may have several YAML documents, each with one object.
+        are on the machine that runs the task. A file may have several YAML documents, each with one object. In a
+        rulebook, write absolute paths.
       - C({{ namespace }}) and C({{ cluster }}) in a manifest stand for the host's namespace and the name of the
         Cluster.
       - In the C(data) of a Secret, C(valueFrom.secretKeyRef) with C(namespace), C(name) and C(key) in place of a

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .table import aligned, counted, fitting
+from .table import ROWS, aligned, counted, fitting
 
 __all__ = ["guest_table"]
 
@@ -18,13 +18,20 @@ _STATES = ("delivered", "repaired", "waiting", "pruned", "skipped")
 
 
 def guest_table(result: Mapping[str, Any], *, check_mode: bool) -> list[str]:
-    """Return the lines of the table: all guests of a small fleet, or those of a large one that changed or failed.
+    """Return the lines of the table.
+
+    A small fleet has all its guests there, a large one those that changed, failed or have warnings.
 
     :param result: the module's result.
     """
     guests: Sequence[Mapping[str, Any]] = result.get("targets") or ()
+    if len(guests) > ROWS:
+        # Those that failed, however many others only warn.
+        guests = sorted(guests, key=lambda guest: (not guest.get("failed"), not guest["changed"]))
     shown, more = fitting(
-        guests, "that changed or failed", lambda guest: bool(guest["changed"] or guest.get("failed"))
+        guests,
+        "that changed, failed or have warnings",
+        lambda guest: bool(guest["changed"] or guest.get("failed") or guest.get("warnings")),
     )
     lines = [*(aligned([_HEADERS, *map(_cells, shown)]) if shown else []), *more]
     texts = [f"{guest['id']} failed: {guest['msg']}" for guest in shown if guest.get("failed")]

@@ -135,9 +135,19 @@ class ObjectAddress(NamedTuple):
         return (self.api_version.rpartition("/")[0], *self[1:])
 
     @property
+    def is_secret(self) -> bool:
+        """Whether it is Kubernetes' own Secret."""
+        return self.identity[:2] == ("", "Secret")
+
+    @property
+    def is_namespace(self) -> bool:
+        """Whether it is a namespace."""
+        return self.identity[:2] == ("", "Namespace")
+
+    @property
     def stays(self) -> bool:
         """Whether it is never deleted, since everything in it, or of its kind, would go with it."""
-        return self.kind in ("CustomResourceDefinition", "Namespace")
+        return self.is_namespace or self.identity[:2] == ("apiextensions.k8s.io", "CustomResourceDefinition")
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}{'/' if self.namespace else ''}{self.name}"

@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from tests.guests.integration.world import World, rows
 from tests.support.docker_configs import docker_config, encoded, held
 from tests.support.kubernetes.world import Api
+from tests.support.nightly import some
 
 VALUE = "an-example-value"
 REFERENCE = "valueFrom: {{secretKeyRef: {{namespace: {}, name: cloud, key: {}}}}}"
@@ -180,12 +181,15 @@ def test_the_last_object_is_deleted_first(objects: Objects) -> None:
     assert deleted == ["about", "cloud"]
 
 
-def test_what_waits_for_its_finalizers_stays_recorded(objects: Objects) -> None:
+@pytest.mark.parametrize(
+    "finalizer",
+    some(["example.com/wait", "finalizers.fluxcd.io", "service.kubernetes.io/load-balancer-cleanup"]),
+)
+def test_what_waits_for_its_finalizers_stays_recorded(objects: Objects, finalizer: str) -> None:
     """What was applied before it may be what ends it."""
     objects.write(objects.secret(), objects.config_map())
     objects.direct()
-    waits = {"metadata": {"finalizers": ["example.com/wait"]}}
-    objects.api.merge(objects.space, "configmaps", "about", waits)
+    objects.api.merge(objects.space, "configmaps", "about", {"metadata": {"finalizers": [finalizer]}})
     absent = {"state": "absent", "source": None, "namespace_selector": None}
     for _run in range(2):
         row = objects.direct(objects=[], check_mode=_run == 0)
@@ -212,6 +216,31 @@ def test_what_waits_for_its_finalizers_stays_recorded(objects: Objects) -> None:
     assert objects.direct(**absent)["state"] == "pruned"
     assert objects.in_guest("secrets", "cloud") is None
     assert objects.world.api.get(objects.namespace, "configmaps", objects.world.set_name) is None
+
+
+def test_what_waits_for_what_was_applied_before_it_holds_nothing_up(objects: Objects) -> None:
+    """As a volume does that a pod of an earlier Deployment uses."""
+    objects.write(objects.secret(), objects.config_map())
+    objects.direct()
+    waits = {"metadata": {"finalizers": ["kubernetes.io/pvc-protection"]}}
+    objects.api.merge(objects.space, "configmaps", "about", waits)
+    row = objects.direct(objects=[])
+    assert (row["state"], row["warnings"]) == (
+        "waiting",
+        [f"ConfigMap {objects.space}/about waits for its finalizers"],
+    )
+    assert objects.in_guest("secrets", "cloud") is None
+    objects.api.merge(objects.space, "configmaps", "about", {"metadata": {"finalizers": None}})
+    assert objects.direct(objects=[])["state"] == "delivered"
+
+
+def test_a_kind_of_another_group_is_no_secret(objects: Objects) -> None:
+    objects.write(
+        f"apiVersion: example.com/v1\nkind: Secret\nmetadata: {{name: a, namespace: {objects.space}}}\n"
+    )
+    objects.run()
+    (_pull_secret, manifest) = objects.world.manifests(objects.namespace)
+    assert "data" not in manifest
 
 
 def test_an_update_whose_answer_is_lost_is_reported(objects: Objects) -> None:

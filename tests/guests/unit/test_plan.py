@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.guest
     GuestCluster,
     GuestPullSecret,
     HostNamespace,
+    ObjectAddress,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.guest_cluster.host import (
@@ -32,6 +33,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.g
     Host,
     plan_guests,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.guest_cluster.recorded import (
+    Recorded,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.guest_table import guest_table
 
 WANTED = GuestPullSecret("crs", "pull-secret", ("kube-system",), "guests=true", None)
 
@@ -117,6 +122,24 @@ def test_a_removal_that_began_goes_on() -> None:
     assert reasons(plan) == {"x/crs": "its namespace is not selected"}
 
 
+@pytest.mark.parametrize(
+    ("recorded", "manifests", "expected"),
+    [
+        ("abc", "abc", "abc"),
+        ("abc", "ab", "abc"),
+        ("b", "ab", "ab"),
+        ("abc", "cb", "acb"),
+        ("ac", "abd", "acbd"),
+        ("abcd", "ca", "cabd"),
+    ],
+)
+def test_the_order_of_manifests_is_kept(recorded: str, manifests: str, expected: str) -> None:
+    addresses = {name: ObjectAddress("v1", "ConfigMap", "team", name) for name in "abcd"}
+    before = Recorded(objects={addresses[name]: "1" for name in recorded})
+    ordered = before.in_order([addresses[name] for name in manifests])
+    assert "".join(address.name for address in ordered) == expected
+
+
 def test_nothing_is_removed_without_a_guest() -> None:
     recorded = [("a", "crs", "one")]
     nothing = plan_guests(replace(WANTED, prune_percent=100), Host([], [], host([], recorded).sets, []))
@@ -176,3 +199,17 @@ def test_v1beta1_is_used_where_there_is_no_v1beta2() -> None:
     ]
     with pytest.raises(ConfigurationError, match="knows no such objects of Cluster API"):
         read_host(cast(KubernetesClient, _OldHost()), WANTED, Deadline(60))
+
+
+def test_the_table_of_a_large_fleet_has_every_warning() -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": f"n/{number}", "state": "delivered", "changed": False, "warnings": []} for number in range(50)
+    ]
+    rows[7]["warnings"] = ["is not as it was delivered"]
+    lines = guest_table({"targets": rows}, check_mode=False)
+    assert "n/7 warning: is not as it was delivered" in lines
+    assert not any(line.startswith("n/8 ") for line in lines)
+    for row in rows:
+        row["warnings"] = ["keeps its objects"]
+    rows[45].update(failed=True, msg="no answer")
+    assert "n/45 failed: no answer" in guest_table({"targets": rows}, check_mode=False)

@@ -119,7 +119,7 @@ def further_objects(wanted: GuestPullSecret, namespace: str, cluster: str) -> li
         manifest = json.loads(text)
         manifest["metadata"] = _guest_metadata(wanted, cluster, manifest["metadata"], OBJECT_OF)
         address = ObjectAddress.of(manifest)
-        if address.kind == "Secret":
+        if address.is_secret:
             # Values in one form, to be compared with what the API server answers.
             texts = manifest.pop("stringData", None) or {}
             encoded = {key: base64.b64encode(text.encode()).decode("ascii") for key, text in texts.items()}

@@ -34,6 +34,14 @@ __all__ = ["DirectDelivery"]
 
 _UNREACHED = (NotFound, TimedOut, Unavailable)
 _GONE = (NamespaceEnding, NamespaceMissing)
+_NO_NAMESPACE = "no namespace of the guest fits secret_namespace_selector; nothing is removed there"
+# Finalizers that need nothing of what was delivered. They may wait for its end, as that of a volume in use does.
+_HOLDING_NOTHING = {
+    "foregroundDeletion",
+    "kubernetes.io/pv-protection",
+    "kubernetes.io/pvc-protection",
+    "orphan",
+}
 
 T = TypeVar("T")
 
@@ -107,7 +115,7 @@ class DirectDelivery:
         outcome.provenance, outcome.after = document.provenance, document.config
         objects = further_objects(wanted, delivery.namespace, delivery.guest.name)
         # A pull secret may go to a namespace that is one of the objects.
-        early = [further for further in objects if further.address.kind == "Namespace"]
+        early = [further for further in objects if further.address.is_namespace]
         namespaces, is_whole = guest.namespaces()
         addresses = [further.address for further in objects]
         record.write(record.recorded.and_planned(namespaces, addresses, wanted.service_accounts))
@@ -126,6 +134,8 @@ class DirectDelivery:
         failures += _all(apply, early)
         if early:
             namespaces, is_whole = guest.namespaces()
+            record.write(before.and_planned(namespaces, addresses, wanted.service_accounts))
+            known.update(record.recorded.secrets)
         written, repaired, failed = self._put_secrets(guest, namespaces, secrets, document.config, known)
         is_repaired |= repaired
         failures += failed
@@ -133,13 +143,9 @@ class DirectDelivery:
         failures += self._link(guest, written, before.accounts, outcome.warnings)
         # A guest that did not get the new one keeps the old one.
         is_pruned = is_whole and wanted.prune and not failures
-        kept = applied
-        if wanted.manifests is None or self._run.keeps_objects:
-            kept = [*before.without(applied, lasting=True), *applied]
-        if wanted.manifests is None and kept:
-            # Somebody may have forgotten the option.
-            names = first_few([str(address) for address in kept])
-            outcome.warn([f"without the option objects, the guest keeps {names}; an empty list deletes that"])
+        if not is_whole:
+            outcome.warn([_NO_NAMESPACE])
+        kept = self._kept(before, applied, outcome)
         # A Secret that was an object may be the pull secret now.
         pull_secrets = [ObjectAddress("v1", "Secret", namespace, wanted.secret_name) for namespace in written]
         waiting: list[ObjectAddress] = []
@@ -147,11 +153,26 @@ class DirectDelivery:
             failures, waiting = self._prune(guest, secrets, before, [*kept, *pull_secrets], outcome)
         if is_pruned := is_pruned and not failures:
             known = {namespace: known[namespace] for namespace in written}
-            marks = {**{address: marks[address] for address in kept}, **dict.fromkeys(waiting, ENDING)}
+            marks = {
+                address: ENDING if address in waiting else marks[address]
+                for address in before.in_order(addresses)
+                if address in waiting or address in kept
+            }
         accounts = frozenset(wanted.service_accounts)
         record.write(Recorded(known, marks, accounts if is_pruned else accounts | before.accounts))
         _raise_first(failures, current)
-        outcome.extra.update(state="repaired" if is_repaired else "delivered")
+        outcome.extra.update(state="waiting" if waiting else "repaired" if is_repaired else "delivered")
+
+    def _kept(self, before: Recorded, applied: list[ObjectAddress], outcome: Outcome) -> list[ObjectAddress]:
+        """Return the objects that the guest keeps: those that were applied, and perhaps all others."""
+        is_forgotten = self._run.wanted.manifests is None
+        if not is_forgotten and not self._run.keeps_objects:
+            return applied
+        kept = [*before.without(applied, lasting=True), *applied]
+        if is_forgotten and kept:
+            names = first_few([str(address) for address in kept])
+            outcome.warn([f"without the option objects, the guest keeps {names}; an empty list deletes that"])
+        return kept
 
     def _put_secrets(
         self,
@@ -235,21 +256,27 @@ class DirectDelivery:
         places = names.union(place for place in secrets if place[0] in recorded.secrets)
         stay = {address.identity for address in kept}
         failures = _all(delete, sorted(place for place in places if ("", "Secret", *place) not in stay))
-        doomed = recorded.without(kept)
+        doomed, waiting = recorded.without(kept), list[ObjectAddress]()
         # What was applied last may need what was applied before it, to end.
         while doomed:
+            address = doomed.pop()
             try:
-                if not guest.further.delete(doomed[-1]):
-                    later = "; the next run deletes what was applied before it" if doomed[1:] else ""
-                    outcome.warn([f"{doomed[-1]} waits for its finalizers{later}"])
-                    break
+                finalizers = guest.further.delete(address)
             except TimedOut:
                 raise
             except PullSecretError as error:
                 failures.append(error)
                 break
-            doomed.pop()
-        return failures, doomed
+            if finalizers is None:
+                continue
+            waiting.append(address)
+            is_held = not _HOLDING_NOTHING.issuperset(finalizers)
+            later = "; the next run deletes what was applied before it" if is_held and doomed else ""
+            outcome.warn([f"{address} waits for its finalizers{later}"])
+            if is_held:
+                waiting += doomed
+                break
+        return failures, [address for address in recorded.objects if address in waiting]
 
 
 def _all(do: Callable[[T], None], items: Iterable[T]) -> list[PullSecretError]:

@@ -89,51 +89,53 @@ class FurtherObjects:
                 outcome.did(f"{'created' if before is None else 'updated'} {address.kind.lower()}")
             if is_changed and not dry_run:
                 note(outcome, f"apply-{address.kind.lower()}", f"Applied {address}")
-            if before is None and address.kind == "Namespace" and dry_run:
+            if before is None and address.is_namespace and dry_run:
                 self.new_namespaces.add(address.name)
             # Check mode does not know the next version.
             after = "new" if is_changed and dry_run else _version(answer)
             return is_changed, _version(before), after
 
         is_changed, before, after = self._run.retry(self._current, write)
-        if address.kind == "Secret":
+        if address.is_secret:
             # No digest of a value, on which anybody could try others.
             return is_changed and mark not in ("", before), after
         digest = hashlib.sha256(json.dumps(wanted.manifest, sort_keys=True).encode()).hexdigest()[:16]
         return is_changed and mark == digest, digest
 
-    def delete(self, address: ObjectAddress) -> bool:
+    def delete(self, address: ObjectAddress) -> tuple[str, ...] | None:
         """Delete an object of this delivery. One that was refused, or is another owner's by now, is forgotten.
 
-        :returns: whether it is gone; otherwise it waits for its finalizers.
+        :returns: None if it is gone; otherwise the finalizers for which it waits.
         """
         outcome, objects = self._current.outcome, self._objects(address)
         try:
             kind = self._kinds.plural_in_any_version(address, self._current.deadline)
         except ConfigurationError as error:
             outcome.warn([f"{error.message}, so it was not deleted"])
-            return True
+            return None
 
-        def delete(_fresh: bool) -> bool:
+        def delete(_fresh: bool) -> tuple[str, ...] | None:
             existing = objects.get(kind, address.name)
             if existing is None:
-                return True
+                return None
             labels = existing["metadata"].get("labels") or {}
             if labels.get(OBJECT_OF) != self._run.wanted.set_name or owner_problem(labels, self._cluster):
                 outcome.warn([f"{address} is left alone, since it is not of this delivery"])
-                return True
+                return None
             if address.stays:
                 outcome.warn(
                     [f"{address} stays, since what depends on it would go with it; delete it yourself"]
                 )
                 self._release(address, kind, existing)
-                return True
+                return None
             # The default of a Job's API would leave its pods.
             objects.delete(kind, existing, propagation="Background")
-            if self._run.dry_run:
-                return not (is_being_deleted(existing) or existing["metadata"].get("finalizers"))
-            after = objects.get(kind, address.name)
-            return after is None or after["metadata"]["uid"] != existing["metadata"]["uid"]
+            after = existing if self._run.dry_run else objects.get(kind, address.name)
+            finalizers = tuple((after or {}).get("metadata", {}).get("finalizers") or ())
+            if after is None or after["metadata"]["uid"] != existing["metadata"]["uid"]:
+                return None
+            is_waiting = bool(finalizers) or is_being_deleted(existing) or not self._run.dry_run
+            return finalizers if is_waiting else None
 
         return self._run.retry(self._current, delete)
 

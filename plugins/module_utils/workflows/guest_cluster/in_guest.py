@@ -65,10 +65,6 @@ class InGuest:
             for namespace in self._api.list_all("namespaces", selector, self._current.deadline)
             if not is_being_deleted(namespace)
         ]
-        if not selected:
-            self._current.outcome.warn(
-                ["no namespace of the guest fits secret_namespace_selector; nothing is removed there"]
-            )
         return list(dict.fromkeys([*named, *selected])), bool(selected)
 
     def put(self, namespace: str, config: DockerConfig, listed: _Object | None) -> tuple[str, str]:

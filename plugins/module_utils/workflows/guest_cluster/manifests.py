@@ -82,8 +82,7 @@ def read_manifests(
             if address.identity in identities:
                 raise InvalidDocument(f"{where}: {shown(str(address))} occurs twice", "remove one of them")
             identities.add(address.identity)
-            is_secret = address.kind == "Secret"
-            manifests.append(_with_values(where, manifest, value_of, seen) if is_secret else manifest)
+            manifests.append(_with_values(where, manifest, value_of, seen) if address.is_secret else manifest)
     return tuple(manifests)
 
 

@@ -89,6 +89,17 @@ class Recorded:
             if address.identity not in identities and not (lasting and mark == ENDING)
         ]
 
+    def in_order(self, manifests: Collection[ObjectAddress]) -> list[ObjectAddress]:
+        """Return the objects in the order of their manifests, and each other one behind what was before it."""
+        order, identities = list(manifests), [address.identity for address in manifests]
+        position = 0
+        for address in self.objects:
+            if address.identity not in identities:
+                order.insert(position, address)
+                identities.insert(position, address.identity)
+            position = max(position, identities.index(address.identity) + 1)
+        return order
+
     def lost(self, kept: Collection[ObjectAddress]) -> list[ObjectAddress]:
         """Return the objects that the guest has and would no longer have."""
         return [address for address in self.without(kept) if self.mark(address) and not address.stays]
@@ -97,10 +108,11 @@ class Recorded:
         self, namespaces: Collection[str], objects: Collection[ObjectAddress], accounts: Collection[str]
     ) -> Recorded:
         """Return this and what the guest is about to get."""
-        known = {address.identity for address in self.objects}
-        planned = {address: _NOTHING for address in objects if address.identity not in known}
+        known = {address.identity: address for address in self.objects}
+        addresses = [known.get(address.identity, address) for address in self.in_order(objects)]
+        planned = {address: self.objects.get(address, _NOTHING) for address in addresses}
         secrets = {**dict.fromkeys(namespaces, ""), **self.secrets}
-        return Recorded(secrets, {**self.objects, **planned}, self.accounts.union(accounts), self.uid)
+        return Recorded(secrets, planned, self.accounts.union(accounts), self.uid)
 
     def and_of(self, other: Recorded, known: Recorded) -> Recorded:
         """Return this and what another run has recorded, which is not in ``known``."""

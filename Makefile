@@ -140,12 +140,12 @@ cost: venv ## run the fast tests and print what each folder of them costs
 	@$(MODULE) tests.tools.cost -n $(FAST_WORKERS) -q -m "$(FAST)" $(PYTEST_ARGS) tests
 
 .PHONY: test-real real beside-real real-alone cores go nodes-build
-test-real: venv go ## each real part and each workflow once, end to end, and both ends of the ansible-core range
+test-real: venv go ## each real part and each workflow once, end to end, both ends of the ansible-core range, docs-lint
 	@$(MAKE) -k -j2 NICE="nice -n 19" real beside-real
 
 # One after the other, so that the real parts have one neighbour; a sub-make, since -j2 is for those two.
 beside-real:
-	@$(MAKE) -k -j1 real-alone cores
+	@$(MAKE) -k -j1 real-alone cores docs-lint
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null
@@ -211,7 +211,7 @@ molecule: venv ## the molecule scenario of the role node on three real nodes (ne
 ##@ Quality
 
 .PHONY: lint ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs-lint docs importer sanity format messages
-lint: ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog docs-lint sanity ## the checks of every change
+lint: ruff mypy layers house yamllint shellcheck actionlint ansible-lint changelog sanity ## the checks of every change
 
 ruff: lint-env ## Python style and formatting
 	$(PART) ruff bash -c '$(LINT)/ruff check . && $(LINT)/ruff format --check .'
@@ -260,7 +260,7 @@ screenshots: docs ## pictures of five pages, as on a desktop and on a phone (bui
 importer: build ## the tarball through Galaxy's importer
 	$(PART) galaxy-importer $(MODULE) tests.tools.importer
 
-# Three take nine tenths of the time; `make sanity-matrix` runs them, and the workflows do for each change. The docs lint
+# Three take nine tenths of the time; `make sanity-matrix` runs them, and the workflows do for each change. `make docs-lint`
 # loads all documentation, too.
 sanity: venv ## ansible-test sanity, with no ignores, without pylint, import, pep8 and ansible-doc
 	$(PART) "ansible-test sanity" $(MODULE) tests.tools.ansible_test sanity $(addprefix --skip-test ,pylint import pep8 ansible-doc)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import faulthandler
+import gc
 import os
 import shutil
 import signal
@@ -134,6 +135,16 @@ def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
     report.outcome = "failed"
     report.longrepr = f"skipped although CI=true: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    """Collect the garbage of other tests only between tests: where a test fills the stack, a finalizer fails."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

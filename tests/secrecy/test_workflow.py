@@ -85,7 +85,7 @@ def test_provision_with_a_pull_secret_where_none_belongs(watcher: Watcher, labs:
 
 
 @pytest.mark.parametrize("form", some(["json", "text"]))
-@pytest.mark.parametrize("what", some(["good", "truncated", "cluster id"], "good", "truncated"))
+@pytest.mark.parametrize("what", some(["good", "truncated", "cluster id"]))
 def test_job(watcher: Watcher, labs: Labs, what: str, form: str) -> None:
     """According to the job contract, the pull secret is only in the environment."""
     world = World(watcher, labs)

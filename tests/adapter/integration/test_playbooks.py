@@ -113,6 +113,7 @@ def test_another_runs_directory_is_left_alone(world: World, ansible: Ansible, tm
     assert not (tmp_path / "result.json").exists()
 
 
+@pytest.mark.nightly
 def test_a_wrong_configuration_is_reported_with_its_path(world: World, ansible: Ansible) -> None:
     world.spec = {"exekution": "inline"}
     finished = play(world, ansible, cluster_ids=["cls-1"])

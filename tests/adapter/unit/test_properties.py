@@ -31,7 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from tests.support.adapter_jobs.documents import SEED_EXAMPLE
 
 _SENTINEL = "S3ntinelValue"
-_EXAMPLES = 60
+_EXAMPLES = 30
 
 _WHOLE: dict[str, Any] = yaml.safe_load(SEED_EXAMPLE)
 _WHOLE["spec"]["hyperfleetAPI"].update(headers={"X-Tenant": "t"}, tokenFile="/t", caCert="/c")

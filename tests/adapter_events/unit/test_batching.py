@@ -228,7 +228,7 @@ class Anything(RuleBasedStateMachine):
 
 
 TestAnything = Anything.TestCase
-TestAnything.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
+TestAnything.settings = settings(max_examples=25, stateful_step_count=40, deadline=None)
 
 
 def row(**changed: Any) -> dict[str, Any]:

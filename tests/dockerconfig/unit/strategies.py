@@ -16,7 +16,7 @@ from tests.support.docker_configs import encoded
 
 PROFILE = settings(
     derandomize=True,
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],

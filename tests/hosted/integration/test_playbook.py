@@ -91,6 +91,7 @@ def test_a_list_whose_wrong_clusters_fail_alone(ready: World, ansible: Ansible) 
     assert "7 clusters: 1 changed, 6 failed" in done.stdout
 
 
+@pytest.mark.nightly
 def test_variables_of_one_cluster_beside_a_list_are_refused(ready: World, ansible: Ansible) -> None:
     done = ansible.playbook(PLAYBOOK, {"clusters": [ready.options()], "hosted_context": "b"})
     assert done.code != 0

@@ -136,6 +136,7 @@ def test_what_crashed_is_started_again(lab: Lab) -> None:
     assert json.loads((lab.directory / "kubernetes.pid").read_text())["pid"] == other
 
 
+@pytest.mark.nightly
 def test_down_after_a_crash(lab: Lab) -> None:
     lab.up(real=False)
     for path in lab.directory.glob("*.pid"):

@@ -50,7 +50,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(option=st.sampled_from(sorted(OPTIONS)), value=values.filter(lambda value: value is not None))
 @example(option="source", value={"file": None, "env": "A"})
 @example(option="layers", value=[{"name": "a", "source": {"gcp": {"project": "p", "secret": "s"}}}])

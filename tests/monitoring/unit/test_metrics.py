@@ -189,7 +189,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_whatever_a_result_holds_it_is_counted_or_left_out(said: Any) -> None:
     recorder = MonitoringRecorder(per_cluster=True)
     recorder.run_ended(said if isinstance(said, dict) else {"clusters": said}, 1.0)

@@ -137,6 +137,7 @@ def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> N
     assert kept == {europe: ["europe-west1", "europe-west4"], anywhere: []}
 
 
+@pytest.mark.nightly
 def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None:
     """The run starts beside the directory, so that messages show the path as it was given."""
     fine = [world.cluster_file()[0], world.cluster_file()[0]]

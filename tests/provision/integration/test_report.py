@@ -36,6 +36,7 @@ def report(ansible: Ansible, variables: dict[str, Any] | None = None, **argument
     return ansible.playbook([play])
 
 
+@pytest.mark.nightly
 def test_results_are_taken_by_the_names_they_were_registered_in(ansible: Ansible) -> None:
     finished = report(ansible)
     assert finished.code == 0, finished.output

@@ -98,6 +98,7 @@ _MISTAKES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.nightly
 def test_a_mistake_in_the_task_fails_it_without_a_call(ansible: Ansible, store: Module) -> None:
     finished = ansible.playbook(
         _play(

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 CASES = {
@@ -48,6 +50,7 @@ def run_pytest(directory: Path, sources: Iterable[str], **variables: str) -> sub
     )
 
 
+@pytest.mark.nightly
 def test_a_skip_passes_on_a_laptop_and_fails_in_ci(tmp_path: Path) -> None:
     """All cases in one run, because the start of pytest takes longer than the cases."""
     assert run_pytest(tmp_path, CASES.values()).returncode == 0

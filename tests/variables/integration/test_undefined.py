@@ -154,7 +154,7 @@ def test_what_comes_before_any_task_is_tried_alone() -> None:
 
 @pytest.mark.parametrize(
     ("playbook", "name"),
-    some(_ALONE, ("node", "node_hosts")),
+    some(_ALONE, ("provision", "clusters")),
 )
 def test_a_variable_with_something_undefined_in_it_ends_a_run(world: World, playbook: str, name: str) -> None:
     for value in (NESTED, PLAIN):

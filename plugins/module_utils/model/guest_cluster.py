@@ -34,6 +34,7 @@ DELIVERED_BY = "hyperfleet.io/delivered-by"
 """The label of what a direct delivery owns in a guest, with the delivery's name."""
 OBJECT_OF = "hyperfleet.io/object-of"
 """The same of a further object. Controllers copy labels to what they make of it, and that is never deleted."""
+_PODS = ("Pod", "ReplicationController")
 _PAUSED = "cluster.x-k8s.io/paused"
 
 
@@ -143,6 +144,27 @@ class ObjectAddress(NamedTuple):
     def is_namespace(self) -> bool:
         """Whether it is a namespace."""
         return self.identity[:2] == ("", "Namespace")
+
+    @property
+    def has_pods(self) -> bool:
+        """Whether it is a pod, or perhaps something that pods are made of, as custom resources are."""
+        group, kind = self.identity[:2]
+        is_custom = "." in group and not group.endswith(".k8s.io")
+        return is_custom or group in ("apps", "batch") or (group == "" and kind in _PODS)
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is a claim on a volume, which waits for the pods that use it."""
+        return self.identity[:2] == ("", "PersistentVolumeClaim")
+
+    @property
+    def is_volume(self) -> bool:
+        """Whether it is a volume, which waits for the claim on it."""
+        return self.identity[:2] == ("", "PersistentVolume")
+
+    def ends_beside(self, other: ObjectAddress) -> bool:
+        """Whether both are claims, or both volumes, which do not need each other to end."""
+        return (self.is_claim and other.is_claim) or (self.is_volume and other.is_volume)
 
     @property
     def stays(self) -> bool:

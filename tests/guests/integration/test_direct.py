@@ -260,7 +260,7 @@ def test_a_new_cluster_of_the_name_is_waited_for(direct: Direct) -> None:
     direct.world.guest(direct.namespace, direct.name)
     direct.lead(_kubeconfig("http://127.0.0.1:1"))
     assert direct.row(api_timeout=1)["state"] == "waiting"
-    # Whoever removes the delivery has nothing to remove there.
+    # A removal finds nothing in it either.
     gone = direct.row(api_timeout=1, state="absent", source=None, check_mode=True)
     assert (gone["state"], gone["actions"]) == ("pruned", ["deleted record"])
     direct.api.delete(direct.space, "secrets", "pull-secret")

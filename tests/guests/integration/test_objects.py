@@ -194,7 +194,7 @@ def test_what_waits_for_its_finalizers_stays_recorded(objects: Objects, finalize
     for _run in range(2):
         row = objects.direct(objects=[], check_mode=_run == 0)
         (warning,) = row["warnings"]
-        assert warning.startswith(f"ConfigMap {objects.space}/about waits for its finalizers; the next run")
+        assert warning.startswith(f"not gone yet: ConfigMap {objects.space}/about; a later run deletes what")
         assert objects.in_guest("secrets", "cloud") is not None
     assert objects.direct(objects=[])["changed"] is False
     assert objects.direct(objects=[], check_mode=True)["changed"] is False
@@ -204,7 +204,7 @@ def test_what_waits_for_its_finalizers_stays_recorded(objects: Objects, finalize
     kept, waits = objects.direct(objects=None)["warnings"]
     name = f"Secret {objects.space}/cloud"
     assert kept == f"without the option objects, the guest keeps {name}; an empty list deletes that"
-    assert "waits for its finalizers" in waits
+    assert "not gone yet" in waits
     assert objects.direct(**absent)["state"] == "waiting"
     assert objects.direct(**absent)["changed"] is False
     record = objects.world.api.get(objects.namespace, "configmaps", objects.world.set_name)
@@ -218,20 +218,28 @@ def test_what_waits_for_its_finalizers_stays_recorded(objects: Objects, finalize
     assert objects.world.api.get(objects.namespace, "configmaps", objects.world.set_name) is None
 
 
-def test_what_waits_for_what_was_applied_before_it_holds_nothing_up(objects: Objects) -> None:
-    """As a volume does that a pod of an earlier Deployment uses."""
-    objects.write(objects.secret(), objects.config_map())
+def test_claims_on_volumes_end_beside_each_other(objects: Objects) -> None:
+    """Each waits for pods, or for a controller that is late. Others wait for them, as their driver does."""
+    claims = [f"{objects.space}/{name}" for name in ("data-2", "data-1")]
+    manifest = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {}, namespace: {}}}\n"
+    objects.write(objects.secret(), *(manifest.format(name, objects.space) for name in ("data-1", "data-2")))
     objects.direct()
-    waits = {"metadata": {"finalizers": ["kubernetes.io/pvc-protection"]}}
-    objects.api.merge(objects.space, "configmaps", "about", waits)
+    for name in ("data-1", "data-2"):
+        held = {"metadata": {"finalizers": ["kubernetes.io/pvc-protection"]}}
+        objects.api.merge(objects.space, "persistentvolumeclaims", name, held)
     row = objects.direct(objects=[])
+    names = ", ".join(f"PersistentVolumeClaim {claim}" for claim in claims)
     assert (row["state"], row["warnings"]) == (
         "waiting",
-        [f"ConfigMap {objects.space}/about waits for its finalizers"],
+        [f"not gone yet: {names}; a later run deletes what was applied before"],
     )
-    assert objects.in_guest("secrets", "cloud") is None
-    objects.api.merge(objects.space, "configmaps", "about", {"metadata": {"finalizers": None}})
+    assert objects.in_guest("secrets", "cloud") is not None
+    for name in ("data-1", "data-2"):
+        claim = objects.in_guest("persistentvolumeclaims", name)
+        assert claim["metadata"]["deletionTimestamp"]
+        objects.api.merge(objects.space, "persistentvolumeclaims", name, {"metadata": {"finalizers": None}})
     assert objects.direct(objects=[])["state"] == "delivered"
+    assert objects.in_guest("secrets", "cloud") is None
 
 
 def test_a_kind_of_another_group_is_no_secret(objects: Objects) -> None:
@@ -418,9 +426,9 @@ def test_what_kubectl_prints_is_a_manifest(objects: Objects) -> None:
     exported = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     objects.write(json.dumps({**exported, "status": {"phase": "Active"}}))
     assert objects.direct()["state"] == "delivered"
-    found = objects.in_guest("configmaps", "exported")
-    assert found["data"] == {"legend": "{{pod}} of " + objects.name}
-    assert (found["metadata"]["annotations"], found.get("status")) == ({"own": "kept"}, None)
+    applied = objects.in_guest("configmaps", "exported")
+    assert applied["data"] == {"legend": "{{pod}} of " + objects.name}
+    assert (applied["metadata"]["annotations"], applied.get("status")) == ({"own": "kept"}, None)
     assert objects.direct()["changed"] is False
 
 

@@ -82,8 +82,8 @@ def test_names(guests: list[str], recorded: list[tuple[str, str, str]], expected
 
 def test_a_secret_without_its_set_keeps_its_name() -> None:
     """A run was killed between the two, and a second Cluster came."""
-    there = replace(host(["a/one", "a/two"], []), secrets=[owned("a", "crs", "one")])
-    plan = plan_guests(WANTED, there)
+    listed = replace(host(["a/one", "a/two"], []), secrets=[owned("a", "crs", "one")])
+    plan = plan_guests(WANTED, listed)
     assert names(plan) == {"a/one": "crs", "a/two": "crs-two"}
     assert plan.removals == []
 
@@ -105,19 +105,19 @@ def test_reasons_of_removals() -> None:
 )
 def test_the_limit(percent: int, recorded: int, leaving: int, refused: bool) -> None:
     guests = [f"n{number}/c" for number in range(leaving, recorded)]
-    there = host(guests, [(f"n{number}", "crs", "c") for number in range(recorded)])
-    plan = plan_guests(replace(WANTED, prune_percent=percent), there)
+    listed = host(guests, [(f"n{number}", "crs", "c") for number in range(recorded)])
+    plan = plan_guests(replace(WANTED, prune_percent=percent), listed)
     assert bool(plan.refused) == refused
     assert len(plan.removals) == (0 if refused else leaving)
 
 
 def test_a_removal_that_began_goes_on() -> None:
-    there = host(
+    listed = host(
         ["a/one"], [("a", "crs", "one"), ("x", "crs", "left"), ("y", "crs", "far"), ("z", "crs", "off")]
     )
     ending = {"hyperfleet.io/objects": "v1 ConfigMap team about !"}
-    there.sets[1]["metadata"]["annotations"] = ending
-    plan = plan_guests(replace(WANTED, is_direct=True), there)
+    listed.sets[1]["metadata"]["annotations"] = ending
+    plan = plan_guests(replace(WANTED, is_direct=True), listed)
     assert "2 of 4 guests" in str(plan.refused)
     assert reasons(plan) == {"x/crs": "its namespace is not selected"}
 
@@ -140,6 +140,31 @@ def test_the_order_of_manifests_is_kept(recorded: str, manifests: str, expected:
     assert "".join(address.name for address in ordered) == expected
 
 
+@pytest.mark.parametrize(
+    ("recorded", "deleted"),
+    [
+        ("driver pod claim volume", "pod claim volume driver"),
+        ("driver claim volume pod", "pod claim volume driver"),
+        ("volume driver claim pod", "pod claim driver volume"),
+        ("driver secret pod claim", "pod claim secret driver"),
+        ("driver custom claim claim-2", "custom claim-2 claim driver"),
+        ("volume driver", "driver volume"),
+    ],
+)
+def test_volumes_are_deleted_after_the_pods_that_use_them(recorded: str, deleted: str) -> None:
+    addresses = {
+        "driver": ObjectAddress("apps/v1", "DaemonSet", "storage", "driver"),
+        "secret": ObjectAddress("v1", "Secret", "team", "secret"),
+        "pod": ObjectAddress("v1", "Pod", "team", "pod"),
+        "custom": ObjectAddress("kubevirt.io/v1", "VirtualMachine", "team", "custom"),
+        "claim": ObjectAddress("v1", "PersistentVolumeClaim", "team", "claim"),
+        "claim-2": ObjectAddress("v1", "PersistentVolumeClaim", "team", "claim-2"),
+        "volume": ObjectAddress("v1", "PersistentVolume", "", "volume"),
+    }
+    before = Recorded(objects={addresses[name]: "1" for name in recorded.split()})
+    assert [address.name for address in before.to_delete([])] == deleted.split()
+
+
 def test_nothing_is_removed_without_a_guest() -> None:
     recorded = [("a", "crs", "one")]
     nothing = plan_guests(replace(WANTED, prune_percent=100), Host([], [], host([], recorded).sets, []))
@@ -150,20 +175,20 @@ def test_nothing_is_removed_without_a_guest() -> None:
 
 
 def test_prune_false_and_absent() -> None:
-    there = host(["a/one"], [("a", "crs", "one"), ("z", "crs", "far")])
-    assert plan_guests(replace(WANTED, prune=False), there).removals == []
+    listed = host(["a/one"], [("a", "crs", "one"), ("z", "crs", "far")])
+    assert plan_guests(replace(WANTED, prune=False), listed).removals == []
     absent = replace(WANTED, present=False, prune=False)
     # With a selection, only from the selected namespaces.
-    assert reasons(plan_guests(absent, there)) == {"a/crs": "state is absent"}
-    everywhere = plan_guests(replace(absent, label_selector=None), there)
+    assert reasons(plan_guests(absent, listed)) == {"a/crs": "state is absent"}
+    everywhere = plan_guests(replace(absent, label_selector=None), listed)
     assert sorted(reasons(everywhere)) == ["a/crs", "z/crs"]
 
 
 def test_a_terminating_namespace_is_left_alone() -> None:
-    there = host(
+    listed = host(
         ["a/one", "b/two"], [("b", "crs", "two")], HostNamespace("a"), HostNamespace("b", is_terminating=True)
     )
-    plan = plan_guests(WANTED, there)
+    plan = plan_guests(WANTED, listed)
     assert names(plan) == {"a/one": "crs"}
     assert (plan.removals, plan.notes) == ([], ["namespace b is selected and is being deleted: skipped"])
 

@@ -57,6 +57,7 @@ RESOURCES = {
         Resource("secrets", "Secret"),
         Resource("serviceaccounts", "ServiceAccount", "sa"),
         Resource("nodes", "Node", "no", namespaced=False),
+        Resource("persistentvolumeclaims", "PersistentVolumeClaim", "pvc"),
         Resource("pods", "Pod", "po", subresources=_STATUS),
         Resource("jobs", "Job", group="batch", subresources=_STATUS),
         Resource("daemonsets", "DaemonSet", "ds", group="apps"),

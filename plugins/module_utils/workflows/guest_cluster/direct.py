@@ -35,13 +35,6 @@ __all__ = ["DirectDelivery"]
 _UNREACHED = (NotFound, TimedOut, Unavailable)
 _GONE = (NamespaceEnding, NamespaceMissing)
 _NO_NAMESPACE = "no namespace of the guest fits secret_namespace_selector; nothing is removed there"
-# Finalizers that need nothing of what was delivered. They may wait for its end, as that of a volume in use does.
-_HOLDING_NOTHING = {
-    "foregroundDeletion",
-    "kubernetes.io/pv-protection",
-    "kubernetes.io/pvc-protection",
-    "orphan",
-}
 
 T = TypeVar("T")
 
@@ -256,26 +249,22 @@ class DirectDelivery:
         places = names.union(place for place in secrets if place[0] in recorded.secrets)
         stay = {address.identity for address in kept}
         failures = _all(delete, sorted(place for place in places if ("", "Secret", *place) not in stay))
-        doomed, waiting = recorded.without(kept), list[ObjectAddress]()
-        # What was applied last may need what was applied before it, to end.
-        while doomed:
-            address = doomed.pop()
+        doomed, waiting = recorded.to_delete(kept), list[ObjectAddress]()
+        while doomed and (not waiting or doomed[0].ends_beside(waiting[0])):
             try:
-                finalizers = guest.further.delete(address)
+                if not guest.further.delete(doomed[0]):
+                    waiting.append(doomed[0])
             except TimedOut:
                 raise
             except PullSecretError as error:
                 failures.append(error)
                 break
-            if finalizers is None:
-                continue
-            waiting.append(address)
-            is_held = not _HOLDING_NOTHING.issuperset(finalizers)
-            later = "; the next run deletes what was applied before it" if is_held and doomed else ""
-            outcome.warn([f"{address} waits for its finalizers{later}"])
-            if is_held:
-                waiting += doomed
-                break
+            del doomed[0]
+        if waiting:
+            shown = first_few([str(address) for address in waiting])
+            later = "; a later run deletes what was applied before" if doomed else ""
+            outcome.warn([f"not gone yet: {shown}{later}"])
+            waiting += doomed
         return failures, [address for address in recorded.objects if address in waiting]
 
 

@@ -102,40 +102,40 @@ class FurtherObjects:
         digest = hashlib.sha256(json.dumps(wanted.manifest, sort_keys=True).encode()).hexdigest()[:16]
         return is_changed and mark == digest, digest
 
-    def delete(self, address: ObjectAddress) -> tuple[str, ...] | None:
+    def delete(self, address: ObjectAddress) -> bool:
         """Delete an object of this delivery. One that was refused, or is another owner's by now, is forgotten.
 
-        :returns: None if it is gone; otherwise the finalizers for which it waits.
+        :returns: whether it is gone; otherwise it ends later.
         """
         outcome, objects = self._current.outcome, self._objects(address)
         try:
             kind = self._kinds.plural_in_any_version(address, self._current.deadline)
         except ConfigurationError as error:
             outcome.warn([f"{error.message}, so it was not deleted"])
-            return None
+            return True
 
-        def delete(_fresh: bool) -> tuple[str, ...] | None:
+        def delete(_fresh: bool) -> bool:
             existing = objects.get(kind, address.name)
             if existing is None:
-                return None
+                return True
             labels = existing["metadata"].get("labels") or {}
             if labels.get(OBJECT_OF) != self._run.wanted.set_name or owner_problem(labels, self._cluster):
                 outcome.warn([f"{address} is left alone, since it is not of this delivery"])
-                return None
+                return True
             if address.stays:
                 outcome.warn(
                     [f"{address} stays, since what depends on it would go with it; delete it yourself"]
                 )
                 self._release(address, kind, existing)
-                return None
+                return True
             # The default of a Job's API would leave its pods.
             objects.delete(kind, existing, propagation="Background")
             after = existing if self._run.dry_run else objects.get(kind, address.name)
-            finalizers = tuple((after or {}).get("metadata", {}).get("finalizers") or ())
             if after is None or after["metadata"]["uid"] != existing["metadata"]["uid"]:
-                return None
-            is_waiting = bool(finalizers) or is_being_deleted(existing) or not self._run.dry_run
-            return finalizers if is_waiting else None
+                return True
+            # In check mode it is still there, whatever would become of it.
+            is_waiting = bool(after["metadata"].get("finalizers")) or is_being_deleted(after)
+            return self._run.dry_run and not is_waiting
 
         return self._run.retry(self._current, delete)
 

@@ -15,7 +15,7 @@ from ...model.guest_cluster import ObjectAddress
 __all__ = ["ENDING", "Recorded"]
 
 ENDING = "!"
-"""The mark of an object that is deleted and waits for its finalizers, or for one that does."""
+"""The mark of an object that is being deleted and is not gone yet, or that waits for one."""
 _ACCOUNTS = "hyperfleet.io/service-accounts"
 _OBJECTS = "hyperfleet.io/objects"
 _UID = "hyperfleet.io/cluster-uid"
@@ -88,6 +88,31 @@ class Recorded:
             for address, mark in self.objects.items()
             if address.identity not in identities and not (lasting and mark == ENDING)
         ]
+
+    def to_delete(self, kept: Collection[ObjectAddress]) -> list[ObjectAddress]:
+        """Return the objects that are not kept, in the order in which to delete them.
+
+        What was applied last may need what was applied before it, to end. A volume ends after the pods that use it,
+        wherever its manifest is: claims go after their namespace's workloads, and volumes after the claims.
+        """
+        doomed = self.without(kept)
+        workloads = [
+            (address.namespace, position) for position, address in enumerate(doomed) if address.has_pods
+        ]
+
+        def rank(position: int) -> tuple[int, int]:
+            address = doomed[position]
+            if not address.is_claim:
+                return position, 2
+            used = [place for namespace, place in workloads if namespace == address.namespace]
+            return min([position, *used]), 1
+
+        ranks = {address: rank(position) for position, address in enumerate(doomed)}
+        claims = [ranks[address][0] for address in doomed if address.is_claim]
+        for address in doomed:
+            if address.is_volume:
+                ranks[address] = min([ranks[address][0], *claims]), 0
+        return sorted(doomed, key=ranks.__getitem__)[::-1]
 
     def in_order(self, manifests: Collection[ObjectAddress]) -> list[ObjectAddress]:
         """Return the objects in the order of their manifests, and each other one behind what was before it."""

@@ -103,6 +103,11 @@ nodes-up: runtime ## boot three real nodes (systemd, D-Bus; KUBELET=3: a whole c
 nodes-down: runtime ## end them, and what killed tests left of theirs
 	@$(MODULE) tests.lab.nodes down
 
+.PHONY: operator-up
+operator-up: venv go ## custom resources on a real API server, run as the Ansible Operator would, until Ctrl-C
+	@$(MODULE) tests.tools.env rulebook > /dev/null
+	@export $(WITH_GO); $(MODULE) tests.lab.operator
+
 ##@ Tests
 
 # What starts Ansible; the tests that call our code in-process say nothing about ansible-core.
@@ -253,6 +258,10 @@ docs-lint: venv ## the documentation's markup, options and references
 docs: venv ## check and build the documentation (build/docs)
 	$(PART) docs $(MODULE) tests.tools.docs
 
+.PHONY: crds
+crds: venv ## write the controller's CRDs from the modules' options (extensions/operator/config/crd)
+	@$(MODULE) tests.tools.crds
+
 .PHONY: screenshots
 screenshots: docs ## pictures of five pages, as on a desktop and on a phone (build/screenshots; needs Chromium)
 	@$(MODULE) tests.tools.screenshots
@@ -291,11 +300,12 @@ sign: venv ## sign the tarball in dist/ with your own key (TAG=, SIGNING_KEY=)
 	$(PART) sign $(MODULE) tests.tools.release sign
 
 # Each says which of its goals are not reached; what ends the target is an error, after all have run.
-BENCHES := tests.bench $(addprefix tests.bench.,hosted guests syncer job adapter_run adapter nodes)
+BENCHES := tests.bench $(addprefix tests.bench.,hosted guests controller syncer job adapter_run adapter nodes)
 # Per bench, the options of its smallest size.
 SMALLEST.tests.bench := --clusters 1 --loop 1 --repeat 1
 SMALLEST.tests.bench.hosted := --merged 1 --idle 1 --nodes 1
 SMALLEST.tests.bench.guests := --guests 1 --rotations 1
+SMALLEST.tests.bench.controller := --clusters 1 --singles 1
 SMALLEST.tests.bench.syncer := --changes 1
 SMALLEST.tests.bench.job := --runs 1
 SMALLEST.tests.bench.adapter_run := --clusters 1

@@ -12,7 +12,7 @@ import shlex
 import subprocess
 from collections.abc import Collection, Iterator
 
-from tests.docs.blocks import ROOT
+from tests.support.blocks import ROOT
 from tests.support.names import settable
 
 COLLECTION = "hyperfleet.pull_secret."

@@ -15,7 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.docs.blocks import ROOT, Block
+from tests.support.blocks import ROOT, Block
 from tests.tools import tree
 
 SESSIONS = ("fresh", "install", "lab-up", "lab", "lab-down")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.docs.blocks import ROOT, pages
+from tests.support.blocks import ROOT, pages
 from tests.tools import tree
 
 MARKDOWN = [path for path in tree.sources() if path.suffix == ".md"]

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.docs import blocks, commands, session
-from tests.docs.blocks import PAGES, ROOT, Block
+from tests.docs import commands, session
+from tests.support import blocks
+from tests.support.blocks import PAGES, ROOT, Block
 from tests.tools import tree
 
 BLOCKS = {str(page.relative_to(PAGES).with_suffix("")): blocks.blocks(page) for page in blocks.pages()}

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import blocks, commands, session
-from tests.docs.blocks import README, ROOT, Block
+from tests.docs import commands, session
 from tests.docs.session import Ran
+from tests.support import blocks
+from tests.support.blocks import README, ROOT, Block
 from tests.tools import env
 
 TEXT = README.read_text()

@@ -49,6 +49,15 @@ _HOSTED: dict[str, Any] = {
 }
 
 _GUESTS: dict[str, Any] = {"namespace_pattern": "clusters.*", "kubernetes": {"context": "mgmt-1"}}
+_OBJECT: dict[str, Any] = {
+    "object": {
+        "apiVersion": "pullsecret.hyperfleet.io/v1alpha1",
+        "kind": "PullSecret",
+        "metadata": {"name": "one", "namespace": "sources", "uid": "1"},
+        "spec": {"clusterId": "cls-1", "gcpProjectId": "project-1", "managementNamespace": "clusters"},
+    },
+    "kubernetes": {"context": "mgmt-1"},
+}
 
 MODULES: dict[str, dict[str, Any]] = {
     "check_variables": {"role": "provision", "playbook": ["cluster_id"]},
@@ -75,6 +84,8 @@ MODULES: dict[str, dict[str, Any]] = {
     },
     "k8s_pull_secret": {**_FAST, **_FILE, "namespace": "clusters", "cluster_id": "cls-1"},
     "kubelet_auth_sync": {**_FAST, **_FILE, **_NODE, "lock_timeout": 0.1},
+    "operator_check": {**_FAST, **_OBJECT},
+    "operator_status": {**_FAST, **_OBJECT, "rows": [{"cluster": "cls-1", "version": "1"}]},
     "pull_secret_info": {**_FAST, **_FILE, **_GCP, "namespace": "clusters", "cluster_id": "cls-1"},
     "pull_secret_job": {"retry": _RETRY},
     "pull_secret_report": {

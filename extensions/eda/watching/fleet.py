@@ -65,7 +65,7 @@ class Fleet:
         """Never returns; cancel it."""
         try:
             if not isinstance(self._settings.clusters, str):
-                self._follow(parse_clusters(self._settings.clusters, self._settings.default))
+                self.follow(parse_clusters(self._settings.clusters, self._settings.default))
             resynced = time.monotonic()
             while True:
                 if isinstance(self._settings.clusters, str):
@@ -103,7 +103,7 @@ class Fleet:
             self._complain(f"{shown_path(path)} cannot be used: {type(error).__name__}")
         else:
             self._signature, self._complaint = signature, None
-            self._follow(found)
+            self.follow(found)
 
     def _complain(self, text: str) -> None:
         if text != self._complaint:
@@ -125,7 +125,7 @@ class Fleet:
     def _in_trouble(self) -> Collection[str]:
         return {one for watched in self._troubled for one in self._clusters.get(watched, ())}
 
-    def _follow(self, listed: Listed) -> None:
+    def follow(self, listed: Listed) -> None:
         """Start and stop watches to match the list."""
         for text in listed.complaints:
             LOGGER.error("not watched: %s", text)

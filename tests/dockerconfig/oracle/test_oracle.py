@@ -103,6 +103,7 @@ def _shape(answer: dict[str, Any]) -> str:
     return f"{ours}/{image.get('error') or ('one' if image['username'] or image['password'] else 'none')}"
 
 
+@pytest.mark.nightly
 def test_both_readers_agree_with_us_on_random_documents() -> None:
     generator = Generator(SEED)
     questions = [generator.question() for dummy in range(COUNT)]

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import blocks
 from tests.docs.examples.world import World, config, started
 from tests.stand_ins.client import ask
 from tests.stand_ins.kubeconfig import Cluster, kubeconfig_of
 from tests.stand_ins.kubernetes.resources import RESOURCES
+from tests.support import blocks
 from tests.support.docker_configs import encoded
 
 pytestmark = pytest.mark.nightly

@@ -64,6 +64,10 @@ class Api:
         """Give the object these fields (JSON merge patch)."""
         return self._send("PATCH", path, json=body, headers={"Content-Type": "application/merge-patch+json"})
 
+    def replace(self, path: str, body: Object) -> Object:
+        """Give the object these fields and no others."""
+        return self._send("PUT", path, json=body)
+
     def delete(self, path: str, **parameters: str) -> bool:
         """Remove the object; return whether there was one."""
         try:

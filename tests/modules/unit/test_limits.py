@@ -32,6 +32,7 @@ SOURCE = {"env": "PULL_SECRET_DATA"}
 CONDITIONS = [
     {"type": name, "status": "True", "reason": "Fine"} for name in ("Available", "Applied", "Health")
 ]
+OBJECT = {"kind": "PullSecret", "metadata": {"name": "one"}}
 # The options that a module requires, besides the wrong one.
 NEEDED: dict[str, dict[str, Any]] = {
     "cloud_event": {"broker": {"type": "rabbitmq", "url": "amqp://127.0.0.1:1", "exchange": "e"}},
@@ -52,6 +53,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     },
     "k8s_pull_secret": {"cluster_id": "cls-1", "namespace": "clusters", "source": SOURCE},
     "kubelet_auth_sync": {"state": "healthy"},
+    "operator_check": {"object": OBJECT},
+    "operator_status": {"object": OBJECT},
     "pull_secret_info": {"project": "customer-prod-12345", "cluster_id": "cls-1", "namespace": "clusters"},
 }
 # Ansible or the action plugins fill these in.

@@ -106,6 +106,7 @@ def test_nothing_is_run_where_no_node_is(node: Node) -> None:
             enter(pid)
 
 
+@pytest.mark.nightly
 def test_up_and_down_twice_leave_nothing() -> None:
     for dummy in range(2):
         with node_lab(2) as lab:

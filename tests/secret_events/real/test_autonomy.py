@@ -85,6 +85,7 @@ def tenants(directory: Path) -> Iterator[tuple[Tenants, Path]]:
         yield Tenants(api, kubeconfig), kubeconfig
 
 
+@pytest.mark.nightly
 def test_what_a_tenant_changes_is_merged_without_anybody_starting_anything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

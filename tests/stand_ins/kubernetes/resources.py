@@ -47,6 +47,7 @@ class Resource:
 _RBAC = "rbac.authorization.k8s.io"
 _CLUSTER_API = "cluster.x-k8s.io"
 _STATUS = ("status",)
+_CONTROLLER = ("PullSecret", "PullSecretFleet", "GlobalPullSecret", "GuestPullSecret")
 
 RESOURCES = {
     r.plural: r
@@ -77,6 +78,16 @@ RESOURCES = {
         ),
         Resource(
             "hostedcontrolplanes", "HostedControlPlane", group="hypershift.openshift.io", version="v1beta1"
+        ),
+        *(
+            Resource(
+                f"{kind.lower()}s",
+                kind,
+                group="pullsecret.hyperfleet.io",
+                version="v1alpha1",
+                subresources=_STATUS,
+            )
+            for kind in _CONTROLLER
         ),
     )
 }

@@ -169,7 +169,7 @@ def _store_update(store: Store, target: Target, request: Request, new: Object) -
         metadata = {**before}
         new = {**old.obj, "status": new.get("status") or {}, "metadata": metadata}
     elif resource.subresources or resource.plural == "daemonsets":
-        new["status"] = old.obj["status"]
+        new["status"] = old.obj.get("status") or {}
     validate(resource, new, old.obj)
     metadata["resourceVersion"] = before["resourceVersion"]
     dry = _is_dry(request)

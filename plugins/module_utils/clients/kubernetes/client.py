@@ -10,7 +10,6 @@ plain JSON: the models (0.65 s of imports) and a discovery request are not neede
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +24,6 @@ from ...model.errors import (
     PullSecretError,
     TimedOut,
     Unavailable,
-    missing_package,
 )
 from ...model.naming import MANAGED_BY
 from ...runtime.calls import Call, Calls, kubernetes_operation
@@ -39,6 +37,7 @@ from .addresses import is_forbidden
 from .connection import Connection, check_address, describe_api_server, kubernetes_connection
 from .embedded import astray, parse_embedded
 from .errors import NamespaceMissing, Overtaken, decode_answer, distrust, mark_error
+from .library import import_library
 from .paths import list_path, object_path, plural_of
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ __all__ = ["KubernetesClient", "KubernetesClients"]
 
 # Enough to hold a page of 3 kB secrets in memory twice.
 _PAGE = 500
-_LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kubernetes.config.kube_config")
 _JSON = "application/json"
 _METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _MERGE_PATCH = "application/merge-patch+json"
@@ -61,7 +59,7 @@ class KubernetesClient:
     """One connection.  Thread-safe."""
 
     def __init__(self, connection: Connection, settings: RunSettings, kubeconfigs: Kubeconfigs) -> None:
-        # Not at the top of the file: see _imports, which has been run. A client of the pod needs none of it.
+        # Not at the top of the file: see import_library, which has been run. A client of the pod needs none of it.
         from kubernetes.client.rest import RESTClientObject
         from urllib3.exceptions import HTTPError
 
@@ -183,12 +181,19 @@ class KubernetesClient:
         return self._json("GET", f"/{path}", f"{self._prefix}{path}", deadline)
 
     def apply(
-        self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool
+        self,
+        namespace: str,
+        kind: str,
+        body: Mapping[str, Any],
+        deadline: Deadline,
+        *,
+        dry_run: bool,
+        subresource: str = "",
     ) -> dict[str, Any]:
-        """Apply a manifest as ``kubectl apply --server-side --force-conflicts`` does."""
+        """Apply a manifest, or its subresource, as ``kubectl apply --server-side --force-conflicts`` does."""
         name = str(body["metadata"]["name"])
         query = [("fieldManager", MANAGED_BY), ("force", "true"), *([("dryRun", "All")] if dry_run else [])]
-        place, path = self.place(namespace, kind, name), object_path(namespace, kind, name)
+        place, path = self.place(namespace, kind, name), object_path(namespace, kind, name, subresource)
         return self._json(
             "PATCH", path, place, deadline, query=query, body=body, content=_APPLY_PATCH, waits=False
         )
@@ -331,15 +336,6 @@ def _is_whole(headers: Mapping[str, str]) -> bool:
     return (headers.get("x-cache") or "").strip().upper() == "HIT"
 
 
-def _imports() -> None:
-    """Import what a client needs: a module without Kubernetes does not pay 0.3 s and 50 MiB for it."""
-    try:
-        for name in _LIBRARIES:
-            importlib.import_module(name)
-    except ImportError as error:
-        raise missing_package(error, "kubernetes") from None
-
-
 class KubernetesClients:
     """The clients of one module run, by context and kubeconfig."""
 
@@ -350,7 +346,7 @@ class KubernetesClients:
         self._connection = cache(partial(kubernetes_connection, settings.connection("kubernetes")))
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
             _maker(settings, plain),
-            imports=(lambda: None) if plain else _imports,
+            imports=(lambda: None) if plain else import_library,
             seconds=settings.timeout,
             describe=describe_api_server,
             hint=" (does an exec plugin hang?)",

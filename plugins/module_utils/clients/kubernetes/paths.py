@@ -32,9 +32,9 @@ def api_version_of(kind: str) -> str | None:
     return f"{group}/{version}" if group else None
 
 
-def object_path(namespace: str | None, kind: str, name: str) -> str:
-    """Return the path of one object; a slash in a name cannot change the path."""
-    return f"{list_path(namespace, kind)}/{_part(name)}"
+def object_path(namespace: str | None, kind: str, name: str, subresource: str = "") -> str:
+    """Return the path of one object, or of a subresource; a slash in a name cannot change the path."""
+    return f"{list_path(namespace, kind)}/{_part(name)}{'/' if subresource else ''}{subresource}"
 
 
 def list_path(namespace: str | None, kind: str) -> str:

@@ -4,28 +4,18 @@
 
 """The Event and the annotation that tell a tenant why their secret is not merged, or with which warnings it is.
 
-Events expire after an hour, and one a run would be a thousand a day. So there is one for each problem, and
-its count increases while the problem lasts. The annotation stays until the secret is fixed.
+There is one Event for each problem. The annotation stays until the secret is fixed.
 """
 
 from __future__ import annotations
 
-import calendar
-import hashlib
-import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ...model.kubernetes_event import LONGEST_MESSAGE, event_name, warning_event
 from .names import PROBLEM
 
-__all__ = ["TenantNotice", "annotation_patch", "event_name", "refresh_patch", "tenant_event"]
-
-_COMPONENT = "hyperfleet.pull_secret"
-# The API server's limit.
-_MESSAGE = 1024
-# Seconds, well within the hour for which Events live.
-_REFRESH_SECONDS = 1800.0
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
+__all__ = ["TenantNotice", "annotation_patch", "tenant_event", "tenant_event_name"]
 
 
 class TenantNotice(NamedTuple):
@@ -40,14 +30,15 @@ class TenantNotice(NamedTuple):
     @property
     def message(self) -> str:
         """The notice as one sentence."""
-        return f"{'merged, with warnings' if self.is_merged else 'not merged'}: {self.problem}"[:_MESSAGE]
+        return f"{'merged, with warnings' if self.is_merged else 'not merged'}: {self.problem}"[
+            :LONGEST_MESSAGE
+        ]
 
 
-def event_name(secret: Mapping[str, Any], notice: TenantNotice) -> str:
+def tenant_event_name(secret: Mapping[str, Any], notice: TenantNotice) -> str:
     """Return the Event's name: one for each problem of one secret."""
     metadata = secret["metadata"]
-    digest = hashlib.sha256(f"{metadata['uid']} {notice.problem}".encode()).hexdigest()[:16]
-    return f"{metadata['name']}.{digest}"
+    return event_name(metadata["name"], metadata["uid"], notice.problem)
 
 
 def tenant_event(secret: Mapping[str, Any], notice: TenantNotice, now: float) -> dict[str, Any]:
@@ -56,56 +47,25 @@ def tenant_event(secret: Mapping[str, Any], notice: TenantNotice, now: float) ->
     :param now: seconds since the epoch.
     """
     metadata = secret["metadata"]
-    moment = time.strftime(_TIME, time.gmtime(now))
-    return {
+    involved = {
         "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": event_name(secret, notice), "namespace": metadata["namespace"]},
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "namespace": metadata["namespace"],
-            "name": metadata["name"],
-            "uid": metadata["uid"],
-        },
-        "reason": "PullSecretWarning" if notice.is_merged else "InvalidPullSecret",
-        "message": notice.message,
-        "type": "Warning",
-        "source": {"component": _COMPONENT},
-        "reportingComponent": _COMPONENT,
-        "reportingInstance": _COMPONENT,
-        "firstTimestamp": moment,
-        "lastTimestamp": moment,
-        "count": 1,
+        "kind": "Secret",
+        "namespace": metadata["namespace"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
     }
-
-
-def refresh_patch(there: Mapping[str, Any], now: float) -> dict[str, Any] | None:
-    """Return the patch that keeps an Event alive, or None if it is young enough."""
-    try:
-        last = time.strptime(str(there.get("lastTimestamp")), _TIME)
-    except ValueError:
-        last = time.gmtime(0)
-    age = now - _seconds(last)
-    if 0 <= age < _REFRESH_SECONDS:
-        return None
-    return {
-        "metadata": {"resourceVersion": there["metadata"]["resourceVersion"]},
-        "count": int(there.get("count") or 0) + 1,
-        "lastTimestamp": time.strftime(_TIME, time.gmtime(now)),
-    }
+    reason = "PullSecretWarning" if notice.is_merged else "InvalidPullSecret"
+    return warning_event(tenant_event_name(secret, notice), involved, reason, notice.message, now)
 
 
 def annotation_patch(secret: Mapping[str, Any], notice: TenantNotice | None) -> dict[str, Any] | None:
     """Return the patch of the tenant's secret, or None if its annotation is right."""
     metadata = secret["metadata"]
-    wanted = None if notice is None else notice.message if notice.is_merged else notice.problem[:_MESSAGE]
+    wanted = (
+        None if notice is None else notice.message if notice.is_merged else notice.problem[:LONGEST_MESSAGE]
+    )
     if (metadata.get("annotations") or {}).get(PROBLEM) == wanted:
         return None
     return {
         "metadata": {"resourceVersion": metadata["resourceVersion"], "annotations": {PROBLEM: wanted}},
     }
-
-
-def _seconds(moment: time.struct_time) -> float:
-    return float(calendar.timegm(moment))

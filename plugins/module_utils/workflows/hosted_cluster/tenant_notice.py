@@ -11,11 +11,12 @@ from typing import Any
 
 from ...clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
 from ...model.errors import PullSecretError
+from ...model.kubernetes_event import refresh_patch
 from ...model.outcome import Outcome
 from ...places.kubernetes_secret.owned_objects import OwnedObjects
 from ...places.writing import note
 from ...runtime.retry import Deadline
-from .tenant_event import TenantNotice, annotation_patch, event_name, refresh_patch, tenant_event
+from .tenant_event import TenantNotice, annotation_patch, tenant_event, tenant_event_name
 
 __all__ = ["notify_tenant"]
 
@@ -56,7 +57,7 @@ def notify_tenant(
 def _event(
     objects: OwnedObjects, secret: dict[str, Any], notice: TenantNotice, outcome: Outcome, deadline: Deadline
 ) -> None:
-    name, now = event_name(secret, notice), time.time()
+    name, now = tenant_event_name(secret, notice), time.time()
     there = objects.get("events", name)
     try:
         if there is None:

@@ -79,7 +79,9 @@ class Sources:
         self._client = client
         self._items: dict[str, ManagedObject] = {}
         # Of each custom resource: the versions of its sources, and the annotations that are still to be written.
+        # The first versions of many sources come in parts, and are taken together.
         self._versions: dict[str, dict[tuple[str, str], str]] = {}
+        self._settled: set[str] = set()
         self._pending: dict[tuple[str, str], str] = {}
         self._attempted: dict[str, str] = {}
 
@@ -87,11 +89,9 @@ class Sources:
         """Annotate the custom resources whose sources changed; called by the watches with their events."""
         for change in event["kubernetes_secret"].get("changes") or ():
             key, secret = change["cluster_id"], (change["namespace"], change["name"])
-            versions = self._versions.setdefault(key, {})
-            versions[secret] = change["resourceVersion"]
-            self._pending[key, CHANGED] = hashlib.sha256(str(sorted(versions.items())).encode()).hexdigest()[
-                :16
-            ]
+            self._versions.setdefault(key, {})[secret] = change["resourceVersion"]
+            if key in self._settled:
+                self._note(key)
         await self._annotate()
 
     async def run(self) -> None:
@@ -107,6 +107,9 @@ class Sources:
                     if self._entries() != followed:
                         followed = self._entries()
                         fleet.follow(parse_clusters(followed, SecretWatchSettings([]).default))
+                    for key in self._versions.keys() - self._settled:
+                        self._settled.add(key)
+                        self._note(key)
                     self._attempt(time.time())
                     await self._annotate()
                 except PullSecretError as error:
@@ -138,6 +141,10 @@ class Sources:
             for key, item in self._items.items()
             if (secrets := sorted(set(sources_of(item.spec))))
         ]
+
+    def _note(self, key: str) -> None:
+        versions = str(sorted(self._versions[key].items()))
+        self._pending[key, CHANGED] = hashlib.sha256(versions.encode()).hexdigest()[:16]
 
     def _attempt(self, now: float) -> None:
         for key, item in self._items.items():

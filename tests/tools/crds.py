@@ -224,9 +224,9 @@ class _Writer:
             schema["required"] = required
         if name == "source":
             places = [camel_case(option) for option in options if option != "field"]
-            given = " + ".join(f"(has(self.{place}) ? 1 : 0)" for place in places)
+            count = " + ".join(f"(has(self.{place}) ? 1 : 0)" for place in places)
             message = f"exactly one of {', '.join(places)} is required"
-            schema["x-kubernetes-validations"] = [{"rule": f"{given} == 1", "message": message}]
+            schema["x-kubernetes-validations"] = [{"rule": f"{count} == 1", "message": message}]
         return schema
 
 

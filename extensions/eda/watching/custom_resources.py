@@ -33,11 +33,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     Overtaken,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.kubernetes_time import (
+    epoch_seconds,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.managed_object import (
     GROUP,
     RESOURCES,
     ManagedObject,
-    epoch_seconds,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import allows
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
@@ -104,8 +106,9 @@ class Sources:
             while True:
                 try:
                     self._items = await asyncio.to_thread(self._listed)
-                    if self._entries() != followed:
-                        followed = self._entries()
+                    entries = self._entries()
+                    if entries != followed:
+                        followed = entries
                         fleet.follow(parse_clusters(followed, SecretWatchSettings([]).default))
                     for key in self._versions.keys() - self._settled:
                         self._settled.add(key)

@@ -10,11 +10,11 @@ object, and its count increases while the problem lasts.
 
 from __future__ import annotations
 
-import calendar
 import hashlib
-import time
 from collections.abc import Mapping
 from typing import Any
+
+from .kubernetes_time import epoch_seconds, kubernetes_time
 
 __all__ = ["LONGEST_MESSAGE", "event_name", "refresh_patch", "warning_event"]
 
@@ -23,7 +23,6 @@ LONGEST_MESSAGE = 1024
 _COMPONENT = "hyperfleet.pull_secret"
 # Seconds, well within the hour for which Events live.
 _REFRESH_SECONDS = 1800.0
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def event_name(name: str, uid: str, message: str) -> str:
@@ -42,7 +41,7 @@ def warning_event(
     :param involved: the reference to the object.
     :param now: seconds since the epoch.
     """
-    moment = time.strftime(_TIME, time.gmtime(now))
+    moment = kubernetes_time(now)
     return {
         "apiVersion": "v1",
         "kind": "Event",
@@ -62,15 +61,11 @@ def warning_event(
 
 def refresh_patch(existing: Mapping[str, Any], now: float) -> dict[str, Any] | None:
     """Return the patch that keeps an Event alive, or None if it is young enough."""
-    try:
-        last = time.strptime(str(existing.get("lastTimestamp")), _TIME)
-    except ValueError:
-        last = time.gmtime(0)
-    age = now - float(calendar.timegm(last))
+    age = now - epoch_seconds(existing.get("lastTimestamp"))
     if 0 <= age < _REFRESH_SECONDS:
         return None
     return {
         "metadata": {"resourceVersion": existing["metadata"]["resourceVersion"]},
         "count": int(existing.get("count") or 0) + 1,
-        "lastTimestamp": time.strftime(_TIME, time.gmtime(now)),
+        "lastTimestamp": kubernetes_time(now),
     }

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import calendar
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["GROUP", "RESOURCES", "TIME", "VERSION", "ManagedObject", "epoch_seconds"]
+from .kubernetes_time import epoch_seconds
+
+__all__ = ["GROUP", "RESOURCES", "VERSION", "ManagedObject"]
 
 GROUP, VERSION = "pullsecret.hyperfleet.io", "v1alpha1"
 RESOURCES = {
@@ -21,7 +21,6 @@ RESOURCES = {
 }
 """The kinds of custom resources: plurals with version and group, as in ``clients/kubernetes``."""
 
-TIME = "%Y-%m-%dT%H:%M:%SZ"
 _DELETION_TIMEOUT_SECONDS = 900
 
 
@@ -76,11 +75,3 @@ class ManagedObject:
     def is_overdue(self, now: float) -> bool:
         """Return whether its deletion has lasted longer than it may."""
         return self.deletion is not None and now >= self.deletion + self.deletion_timeout
-
-
-def epoch_seconds(moment: Any) -> float:
-    """Return the seconds since the epoch of a time as the API server writes it; 0 of anything else."""
-    try:
-        return float(calendar.timegm(time.strptime(str(moment), TIME)))
-    except ValueError:
-        return 0.0

@@ -50,11 +50,12 @@ def run(
     result: dict[str, Any] = {"changed": False, "clusters": [], "refused": []}
     if item.deletion is not None and not item.deletes:
         return result
+    options = kind.options()
     shared = Run(params, "operator", check_mode=check_mode, diff=diff, stop=stop)
     deadline = shared.settings.deadline()
     client = shared.kubernetes.get(deadline)
-    claims = _claims(client, item, kind, deadline)
-    for target in _targets(item, kind):
+    claims = _claims(client, item, kind, options, deadline)
+    for target in _targets(item, kind, options):
         claim = claims.owner_of(kind.places(target))
         if item.deletion is None:
             if claim is None:
@@ -89,18 +90,20 @@ def _wrong_names(kind: Kind, finding: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _claims(client: KubernetesClient, item: ManagedObject, kind: Kind, deadline: Deadline) -> Claims:
+def _claims(
+    client: KubernetesClient, item: ManagedObject, kind: Kind, options: Mapping[str, Any], deadline: Deadline
+) -> Claims:
+    # Kinds whose objects may keep the same places have the same options.
     claims = Claims(item)
     for other_kind in KINDS.values():
         if other_kind.places == kind.places:
             for content in client.list_all(other_kind.resource, "", deadline):
                 other = ManagedObject.of({"kind": other_kind.name, **content})
-                for target in _targets(other, other_kind):
+                for target in _targets(other, other_kind, options):
                     claims.add(other, kind.places(target))
     return claims
 
 
-def _targets(item: ManagedObject, kind: Kind) -> list[dict[str, Any]]:
+def _targets(item: ManagedObject, kind: Kind, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     targets = item.spec.get("clusters") if kind.is_fleet else [item.spec]
-    options = kind.options()
     return [in_snake_case(each, options) for each in targets or () if isinstance(each, Mapping)]

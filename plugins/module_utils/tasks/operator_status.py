@@ -48,8 +48,8 @@ def run(
     rows = _rows(params)
     if not rows and not is_deleted and not kind.is_fleet:
         rows = [TargetRow(item.name, state=WAITING, detail="nothing is selected")]
-    left = [row for row in rows if row.has_failed or (is_deleted and row.state == WAITING)]
-    must_repeat = is_deleted and any(row.kind != INVALID for row in left) and not item.is_overdue(now)
+    unfinished = [row for row in rows if row.has_failed or (is_deleted and row.state == WAITING)]
+    must_repeat = is_deleted and any(row.kind != INVALID for row in unfinished) and not item.is_overdue(now)
     status = next_status(item, rows, kind.noun, now)
     client, message = shared.kubernetes.get(deadline), status["conditions"][0]["message"]
     if not check_mode and (must_repeat or not is_deleted):
@@ -60,7 +60,7 @@ def run(
             "status": status,
         }
         client.apply(item.namespace, kind.resource, body, deadline, dry_run=False, subresource="status")
-    if left and not check_mode:
+    if unfinished and not check_mode:
         reason = "LeftBehind" if is_deleted and not must_repeat else "Degraded"
         report(client, item, reason, message, now, deadline)
     result = {"changed": False, "status": status, "failed": must_repeat}

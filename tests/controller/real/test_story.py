@@ -58,7 +58,7 @@ class World:
         self.prefix = f"op{secrets.token_hex(3)}"
         self.namespaces: list[str] = []
         self.defined: list[str] = []
-        self.said: list[str] = []
+        self.log: list[str] = []
         self.home = self.namespace("home")
         self.put_source(self.home, "source", "one")
 
@@ -148,19 +148,19 @@ class World:
         assert process.stderr is not None
         try:
             for line in process.stderr:
-                self.said.append(line)
+                self.log.append(line)
                 if "watching 1 secrets" in line:
                     break
             yield
         finally:
             process.terminate()
-            self.said.append(process.communicate()[1])
+            self.log.append(process.communicate()[1])
 
     def condition(self, kind: str, name: str, condition: str = "Ready") -> tuple[str, str, str]:
         item = self.get(kind, name)
         assert item is not None
-        (found,) = [each for each in item["status"]["conditions"] if each["type"] == condition]
-        return found["status"], found["reason"], found["message"]
+        (matching,) = [each for each in item["status"]["conditions"] if each["type"] == condition]
+        return matching["status"], matching["reason"], matching["message"]
 
     def secret(self, spec: dict[str, Any]) -> dict[str, Any] | None:
         name = f"{spec['clusterId']}-pull-secret"
@@ -186,7 +186,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"sourc": {}}, "unknown field"),
         ({"clusterId": None}, "spec.clusterId: Required value"),
@@ -207,7 +207,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         ({"deletionPolicy": "Orphan"}, "Unsupported value"),
     ],
 )
-def test_a_wrong_spec_is_refused(world: World, change: dict[str, Any], said: str) -> None:
+def test_a_wrong_spec_is_refused(world: World, change: dict[str, Any], message: str) -> None:
     spec = {**world.cluster(secrets.token_hex(3)), **change}
     body: dict[str, Any] = {"apiVersion": "pullsecret.hyperfleet.io/v1alpha1", "kind": "PullSecret"}
     body.update(
@@ -215,7 +215,7 @@ def test_a_wrong_spec_is_refused(world: World, change: dict[str, Any], said: str
     )
     with pytest.raises(ApiError) as refusal:
         world.api.create(f"{world.controller.path('PullSecret', world.home)}?fieldValidation=Strict", body)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 def test_the_life_of_a_pull_secret(world: World) -> None:
@@ -343,9 +343,9 @@ def test_an_object_with_an_invalid_spec_goes(world: World, policy: str) -> None:
     assert world.controller.reconcile("PullSecret", world.home, name).is_successful
     assert world.get("PullSecret", name) is None
     events = world.api.items(f"/api/v1/namespaces/{world.home}/events", fieldSelector="reason=LeftBehind")
-    said = [event["message"] for event in events if event["involvedObject"]["name"] == name]
-    left = "gcpProjectId: no such name can exist; what was there before is left"
-    assert said == ([left] if policy == "Delete" else [])
+    messages = [event["message"] for event in events if event["involvedObject"]["name"] == name]
+    expected = "gcpProjectId: no such name can exist; what was there before is left"
+    assert messages == ([expected] if policy == "Delete" else [])
 
 
 def test_a_global_pull_secret_until_its_cluster_is_gone(world: World) -> None:
@@ -502,7 +502,7 @@ def test_no_value_is_anywhere(world: World) -> None:
     for kind in KINDS.values():
         shown.append(json.dumps(world.api.items(world.controller.path(kind.name, world.home))).encode())
     shown.append(json.dumps(world.api.items(f"/api/v1/namespaces/{world.home}/events")).encode())
-    shown.append("".join(world.said).encode())
+    shown.append("".join(world.log).encode())
     for word in ("one", "two", "page", "original"):
         for form in (auth(word), encoded(json.dumps(docker_config(registry_example_com=word)))):
             assert not [content for content in shown if form.encode() in content]

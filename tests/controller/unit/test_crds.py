@@ -71,9 +71,9 @@ def test_each_kind_has_a_watch_a_sample_and_rights(kind: str) -> None:
 def test_an_option_of_guests_reaches_the_role() -> None:
     play = yaml.safe_load((ROOT / "playbooks" / "operator" / "guest_pull_secret.yml").read_text())[0]
     variables = play["tasks"][1]["vars"]
-    given = {name.removeprefix("guest_cluster_") for name in variables} - {"digest_key", "show_table"}
-    assert given == {*KINDS["GuestPullSecret"].options(), "state"}
-    assert all(f"operator_delivery.{name} |" in variables[f"guest_cluster_{name}"] for name in given)
+    options = {name.removeprefix("guest_cluster_") for name in variables} - {"digest_key", "show_table"}
+    assert options == {*KINDS["GuestPullSecret"].options(), "state"}
+    assert all(f"operator_delivery.{name} |" in variables[f"guest_cluster_{name}"] for name in options)
 
 
 def test_keys_that_are_data_stay_as_they_are() -> None:

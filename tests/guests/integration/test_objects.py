@@ -225,8 +225,8 @@ def test_claims_on_volumes_end_beside_each_other(objects: Objects) -> None:
     objects.write(objects.secret(), *(manifest.format(name, objects.space) for name in ("data-1", "data-2")))
     objects.direct()
     for name in ("data-1", "data-2"):
-        held = {"metadata": {"finalizers": ["kubernetes.io/pvc-protection"]}}
-        objects.api.merge(objects.space, "persistentvolumeclaims", name, held)
+        protected = {"metadata": {"finalizers": ["kubernetes.io/pvc-protection"]}}
+        objects.api.merge(objects.space, "persistentvolumeclaims", name, protected)
     row = objects.direct(objects=[])
     names = ", ".join(f"PersistentVolumeClaim {claim}" for claim in claims)
     assert (row["state"], row["warnings"]) == (

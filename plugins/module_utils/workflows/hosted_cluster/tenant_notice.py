@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
+from ...clients.kubernetes.errors import Overtaken
+from ...clients.kubernetes.events import put_event
 from ...model.errors import PullSecretError
-from ...model.kubernetes_event import refresh_patch
 from ...model.outcome import Outcome
 from ...places.kubernetes_secret.owned_objects import OwnedObjects
 from ...places.writing import note
 from ...runtime.retry import Deadline
-from .tenant_event import TenantNotice, annotation_patch, tenant_event, tenant_event_name
+from .tenant_event import TenantNotice, annotation_patch, tenant_event
 
 __all__ = ["notify_tenant"]
 
@@ -57,17 +57,6 @@ def notify_tenant(
 def _event(
     objects: OwnedObjects, secret: dict[str, Any], notice: TenantNotice, outcome: Outcome, deadline: Deadline
 ) -> None:
-    name, now = tenant_event_name(secret, notice), time.time()
-    there = objects.get("events", name)
-    try:
-        if there is None:
-            objects.client.create(objects.namespace, "events", tenant_event(secret, notice, now), deadline)
-        else:
-            patch = refresh_patch(there, now)
-            if patch is None:
-                return
-            objects.client.patch(objects.namespace, "events", name, patch, deadline)
-    except (ObjectAlreadyExists, Overtaken):
-        # Another run has reported the same.
-        return
-    note(outcome, "event", "Reported to the tenant in an Event")
+    now = time.time()
+    if put_event(objects.client, tenant_event(secret, notice, now), now, deadline):
+        note(outcome, "event", "Reported to the tenant in an Event")

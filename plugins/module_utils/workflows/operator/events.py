@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from ...clients.kubernetes.client import KubernetesClient
-from ...clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
+from ...clients.kubernetes.events import put_event
 from ...model.errors import PullSecretError
-from ...model.kubernetes_event import event_name, refresh_patch, warning_event
+from ...model.kubernetes_event import event_name, warning_event
 from ...model.managed_object import ManagedObject
 from ...runtime.retry import Deadline
 
@@ -28,18 +30,6 @@ def report(
         "uid": item.uid,
     }
     name = event_name(item.name, item.uid, f"{reason} {message}")
-    try:
-        existing = client.get(item.namespace, "events", name, deadline)
-        if existing is None:
-            event = warning_event(name, involved, reason, message, now)
-            client.create(item.namespace, "events", event, deadline)
-            return
-        patch = refresh_patch(existing, now)
-        if patch is not None:
-            client.patch(item.namespace, "events", name, patch, deadline)
-    except (ObjectAlreadyExists, Overtaken):
-        # Another run has reported the same.
-        return
-    except PullSecretError:
-        # The condition says the same.
-        return
+    # The condition says the same.
+    with contextlib.suppress(PullSecretError):
+        put_event(client, warning_event(name, involved, reason, message, now), now, deadline)

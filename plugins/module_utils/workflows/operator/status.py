@@ -10,12 +10,12 @@ once, for all targets of the object.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.managed_object import TIME, ManagedObject
+from ...model.kubernetes_time import kubernetes_time
+from ...model.managed_object import ManagedObject
 from ...model.summary import failure_text
 
 __all__ = ["WAITING", "TargetRow", "next_status"]
@@ -89,7 +89,7 @@ def next_status(item: ManagedObject, rows: Sequence[TargetRow], noun: str, now: 
     if failed or waiting:
         attempts = int(item.status.get("attempts") or 0) + 1
         pause = min(_FIRST_ATTEMPT_SECONDS * 2 ** min(attempts - 1, 10), _LAST_ATTEMPT_SECONDS)
-        status.update(attempts=attempts, nextAttempt=_moment(now + pause))
+        status.update(attempts=attempts, nextAttempt=kubernetes_time(now + pause))
     return status
 
 
@@ -135,9 +135,5 @@ def _condition(
         "status": status,
         "reason": reason,
         "message": message[:_LONGEST_MESSAGE],
-        "lastTransitionTime": since or _moment(now),
+        "lastTransitionTime": since or kubernetes_time(now),
     }
-
-
-def _moment(seconds: float) -> str:
-    return time.strftime(TIME, time.gmtime(seconds))

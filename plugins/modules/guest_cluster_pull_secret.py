@@ -268,6 +268,11 @@ notes:
   type: list
   elements: str
   sample: [namespace capi-cluster-9 is selected and has no Cluster]
+refused:
+  description: What the task refused to remove, such as from more guests than O(prune_limit) allows.
+  returned: if it refused something
+  type: list
+  elements: str
 conflicts:
   description: Registries that several layers have, with the layer that wins.
   returned: if there are any

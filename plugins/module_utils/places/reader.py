@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,11 +20,17 @@ from ..model.shown import is_name
 from ..model.stored_version import StoredVersion
 from ..runtime.retry import Deadline
 from ..runtime.yaml_text import NotYAML, load_json_or_yaml
+from .base import ReadValue, Source
 from .document_forms import MISSING, docker_config_of, json_error, readable_secret, value_at, value_bytes
+from .hyperfleet_spec import HyperFleetSource
 from .local import InlineSource
 from .sources import SOURCES, OpenSources
 
 __all__ = ["Document", "DocumentReader", "check_references"]
+
+_SHARED_SECONDS, _MAX_SHARED_READINGS = 1.0, 100
+# The task has it, and each cluster has its own.
+_NOT_SHARED = (InlineSource.NAME, HyperFleetSource.NAME)
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,14 @@ class _Reading:
 
 
 class DocumentReader:
-    """Reads the documents of many targets. Thread-safe."""
+    """Reads the documents of one run's many targets. Thread-safe.
+
+    Targets with one source share a reading for a second: a fleet has one pull secret, and thousands of clusters.
+    """
 
     def __init__(self, sources: OpenSources) -> None:
         self._sources = sources
+        self._readings: dict[tuple[str, str], tuple[float, ReadValue]] = {}
 
     def prepare(self, targets: Sequence[Mapping[str, Any]]) -> None:
         """Let each place read ahead for all references to it."""
@@ -153,8 +164,8 @@ class DocumentReader:
     ) -> _Reading:
         name, reference = _checked(source)
         place = self._sources.named(name)
-        held = place.get(reference, deadline)
-        data = held.data
+        value = self._read_shared(place, reference, deadline)
+        data = value.data
         where = place.describe(reference)
         prefix: str | None = ""
         if source.get("field"):
@@ -176,7 +187,21 @@ class DocumentReader:
         except DockerConfigError as error:
             at = json_error(data, error.rule) if may_differ else ""
             raise InvalidDocument(f"{where}: {error}{at}", "ask the document's owner to correct it") from None
-        return _Reading(config, name, list(map(str, config.warnings)), held.version)
+        return _Reading(config, name, list(map(str, config.warnings)), value.version)
+
+    def _read_shared(self, place: Source, reference: Any, deadline: Deadline) -> ReadValue:
+        if place.NAME in _NOT_SHARED:
+            return place.get(reference, deadline)
+        key = (place.NAME, json.dumps(reference, sort_keys=True, default=str))
+        read_at, value = self._readings.get(key, (0.0, None))
+        now = time.monotonic()
+        # An older one might replace what another run has written since. Time counts from before the request.
+        if value is None or now - read_at > _SHARED_SECONDS:
+            value = place.get(reference, deadline)
+            if len(self._readings) >= _MAX_SHARED_READINGS:
+                self._readings.clear()
+            self._readings[key] = (now, value)
+        return value
 
 
 def check_references(target: Mapping[str, Any]) -> None:

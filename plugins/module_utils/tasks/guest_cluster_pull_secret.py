@@ -129,5 +129,5 @@ def _whole(result: dict[str, Any], plan: GuestPlan, document: Document | None) -
     if refused:
         # Everything else was done.
         messages = [result["msg"]] if result.get("failed") else []
-        result.update(failed=True, msg="; ".join([*messages, *refused]))
+        result.update(failed=True, refused=refused, msg="; ".join([*messages, *refused]))
     return result

@@ -87,7 +87,6 @@ class StoreConnections:
         self.settings = RunSettings.from_options(params, stop, connections, RetryPolicy())
         self.sources = OpenSources(self.settings)
         self.kubernetes = self.sources.of(KubernetesSource).clients
-        self.documents = DocumentReader(self.sources)
         # Without a key, digests are comparable within this process only, which is safe.
         self.digest_key = key_of_digests(params.get("digest_key"))
 
@@ -112,11 +111,9 @@ class Run:
         connections = connections or StoreConnections(params, stop or threading.Event())
         self.settings = connections.settings
         self.stop = connections.settings.retrier.stop
-        self.sources, self.kubernetes, self.documents = (
-            connections.sources,
-            connections.kubernetes,
-            connections.documents,
-        )
+        self.sources, self.kubernetes = connections.sources, connections.kubernetes
+        # Of this run alone: what an earlier one has read may be older than the event that began this one.
+        self.documents = DocumentReader(self.sources)
         self.check_mode = check_mode
         self._spent = connections.spent
         self._diff = diff

@@ -450,6 +450,7 @@ def test_most_guests_never_lose_their_objects_at_once(objects: Objects) -> None:
     refused = objects.run(delivery="direct", objects=[])
     assert "objects would be deleted in 2 guests" in refused["msg"]
     assert "more than prune_limit (10%); none was deleted" in refused["msg"]
+    assert refused["refused"] == [refused["msg"]]
     assert set(rows(refused).values()) == {"delivered"}
     assert objects.in_guest("configmaps", "about") is not None
     assert not objects.run(delivery="direct")["changed"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,29 @@ def in_file(tmp_path: Path, text: str, field: str, name: str = "cluster") -> dic
     path = tmp_path / name
     path.write_text(text)
     return {"source": {"file": str(path), "field": field}}
+
+
+def test_targets_share_a_reading_for_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "source"
+    target = {"source": {"file": str(path)}}
+
+    def write(registry: str) -> None:
+        path.write_text(json.dumps({"auths": {registry: {"auth": AUTH}}}))
+
+    def registries(reader: DocumentReader) -> list[str]:
+        return list(reader.read(target, Deadline(5), []).config.registries)
+
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    write("old.example.com")
+    reader = DocumentReader(OpenSources(RunSettings()))
+    assert registries(reader) == ["old.example.com"]
+    write("new.example.com")
+    assert registries(reader) == ["old.example.com"]
+    # Another run was perhaps begun by this very change.
+    assert registries(DocumentReader(OpenSources(RunSettings()))) == ["new.example.com"]
+    now[0] += 1.1
+    assert registries(reader) == ["new.example.com"]
 
 
 def test_the_places() -> None:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class ModuleDocFragment:
     """Options of every module of the collection: limits of the batch, and connections."""
@@ -117,7 +119,9 @@ options:
         description: URL of the API without a path. If unset, E(HYPERFLEET_API_URL) is used.
         type: str
       token_file:
-        description: Path of a file with a bearer token. It is read again when it changes.
+        description:
+          - Path of a file with a bearer token. It is read again when it changes.
+          - If neither this option nor O(hyperfleet.url) is set, E(HYPERFLEET_TOKEN_FILE) is used.
         type: path
       headers:
         description:
@@ -140,3 +144,10 @@ options:
         type: bool
         default: true
 """
+
+    # The options of what uses the HyperFleet API only.
+    HYPERFLEET: ClassVar[str] = (
+        DOCUMENTATION.partition("  digest_key:\n")[0]
+        + "  hyperfleet:\n"
+        + DOCUMENTATION.partition("  hyperfleet:\n")[2]
+    )

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from ..module_utils.model.errors import ConfigurationError
-from ..module_utils.model.shown import MISPLACED, shown
+from ..module_utils.model.shown import MISPLACED, shown_sentence
 from ..module_utils.model.summary import not_run, state_of
 from ..module_utils.runtime.secrecy import misplaced
 from ..module_utils.tasks.fitting import fitted
@@ -89,7 +89,7 @@ def _fit(cluster: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     :raises ConfigurationError: what is wrong with it, independent of the others.
     """
     if PROBLEM in cluster:
-        raise ConfigurationError(shown(str(cluster[PROBLEM])))
+        raise ConfigurationError(shown_sentence(str(cluster[PROBLEM])))
     task = _task()
     specs = task.target_options()
     check_known(cluster, specs)

@@ -21,6 +21,7 @@ _HOMES = {
     "plugins/modules": "py",
     "plugins/lookup": "py",
     "plugins/filter": "yml",
+    "plugins/inventory": "py",
     "plugins/callback": "py",
     "roles": "",
     "playbooks": "yml",

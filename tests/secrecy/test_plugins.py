@@ -106,6 +106,7 @@ def _variables(world: World) -> dict[str, Any]:
         "adapter_config": str(_adapter_config(world)),
         "token_file": str(token),
         "cluster_files": str(_cluster_files(world)),
+        "inventory": str(_inventory(world)),
         "only_secret": world.canary("a variable").text,
         "beside_undefined": [world.canary("a variable beside a template").text, "{{ nope }}"],
     }
@@ -122,6 +123,16 @@ def _adapter_config(world: World) -> Path:
     config["metadata"]["namespace"] = MANAGED
     path = world.watcher.inputs / "adapter.json"
     path.write_text(json.dumps(config))
+    return path
+
+
+def _inventory(world: World) -> Path:
+    headers = {"X-Token": world.canary("a header of the inventory").entries[0].token}
+    hyperfleet = {"url": world.labs.hyperfleet.url, "headers": headers}
+    path = world.watcher.inputs / "hyperfleet_clusters.yml"
+    path.write_text(
+        json.dumps({"plugin": "hyperfleet.pull_secret.hyperfleet_clusters", "hyperfleet": hyperfleet})
+    )
     return path
 
 

@@ -126,13 +126,18 @@ class Ansible:
         """The same, not waited for; ``flags`` are further arguments."""
         if isinstance(playbook, list):
             playbook = self._file("play", playbook)
-        command = [str(self.python), str(self.python.parent / "ansible-playbook"), str(playbook), *flags]
         if variables is not None:
-            command += ["--extra-vars", f"@{self._file('vars', dict(variables))}"]
+            flags = [*flags, "--extra-vars", f"@{self._file('vars', dict(variables))}"]
+        return self.start_command("ansible-playbook", playbook, *flags, env=env, cwd=cwd)
+
+    def start_command(
+        self, name: str, *arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> Running:
+        """A command of ansible-core, such as ``ansible-inventory``."""
         self._count += 1
         record = self.directory / f"record-{self._count}.jsonl"
         process = subprocess.Popen(
-            command,
+            [str(self.python), str(self.python.parent / name), *map(str, arguments)],
             cwd=cwd or self.directory,
             env={**self._environment(record), **(env or {})},
             stdin=subprocess.DEVNULL,

@@ -10,10 +10,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..clients.hyperfleet.all_clusters import AllClusters
 from ..clients.hyperfleet.client import check_api_cluster_id
 from ..clients.hyperfleet.cluster_reader import ClusterReader, hyperfleet_client
 from ..clients.hyperfleet.printable import shown_cluster
-from ..model.errors import ConfigurationError, NotFound
+from ..model.errors import ConfigurationError, NotFound, PullSecretError
 from ..model.shown import shown
 from ..model.summary import failure_text
 from ..runtime.batch import Failure, Progress, run_batch
@@ -39,12 +40,16 @@ def run(
     """Read the clusters, and return the module's result."""
     shared = Run(params, "hyperfleet", check_mode=check_mode, diff=diff, stop=stop)
     settings, ids = shared.settings, params.get("cluster_ids")
+    unlisted: Sequence[PullSecretError] = ()
     if ids is not None and params.get("search"):
         raise ConfigurationError("cluster_ids and search cannot be combined")
     client = hyperfleet_client(settings)
     if ids is None:
-        listed = client.list_clusters(settings.deadline(), params.get("search") or None)
-        given = {str(cluster.get("id")): cluster for cluster in listed}
+        listing = AllClusters(client, settings.deadline, params.get("search") or None)
+        given = {str(cluster["id"]): cluster for cluster in listing}
+        unlisted = listing.problems
+        if unlisted and not given:
+            raise unlisted[0]
         wanted = list(given)
         clusters = ClusterReader(client, settings, given=given)
     else:
@@ -72,11 +77,16 @@ def run(
         stop=shared.stop,
         progress=Progress(params.get("progress_file"), len(wanted)),
     )
-    return _whole(wanted, results)
+    return _whole(wanted, results, unlisted)
 
 
-def _whole(ids: Sequence[str], results: Sequence[dict[str, Any] | Failure | None]) -> dict[str, Any]:
-    failed = [
+def _whole(
+    ids: Sequence[str],
+    results: Sequence[dict[str, Any] | Failure | None],
+    unlisted: Sequence[PullSecretError],
+) -> dict[str, Any]:
+    failed = [{"id": "(not shown)", "kind": error.kind, "msg": str(error)} for error in unlisted]
+    failed += [
         {
             "id": shown(cluster_id),
             "kind": result.kind,

@@ -34,8 +34,14 @@ def documents() -> dict[str, str]:
 
 
 def parse(text: str) -> list[Example]:
-    """The tasks of a block; ValueError if it is anything else, or if a task has no name of its own."""
-    tasks = yaml.safe_load(text)
+    """The tasks of a block; ValueError if it is anything else, or if a task has no name of its own.
+
+    The examples of an inventory plugin are configurations, each a document, and a play in the last one.
+    """
+    configurations = list(yaml.safe_load_all(text))
+    if len(configurations) > 1:
+        return configurations
+    (tasks,) = configurations
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise ValueError("EXAMPLES is not a list of tasks")
     names = [task.get("name") for task in tasks]

@@ -13,6 +13,7 @@ import grpc
 import pytest
 from google.pubsub_v1 import types
 
+from tests.docs.examples.documents import below
 from tests.docs.examples.world import World, auths, config
 
 CLUSTERS = [f"0198c0de-0000-7000-8000-00000000000{number}" for number in (1, 2)]
@@ -65,6 +66,29 @@ def test_modules_hyperfleet_cluster_info(world: World) -> None:
     done = world.example("Read all clusters of an environment, without statuses")
     [cluster] = done.result["clusters"]
     assert (cluster["id"], cluster["statuses"]) == ("cls-123", {})
+
+
+def test_inventory_hyperfleet_clusters(world: World) -> None:
+    put_two_clusters(world)
+    world.namespace("clusters-cls-123")
+    source = world.ansible.directory / "hyperfleet_clusters.yml"
+    graphs = []
+    for example in (world.examples.pop(0), world.examples.pop(0)):
+        example.pop("hyperfleet", None)
+        source.write_text(json.dumps(below(world.root, example)))
+        graph = world.ansible.start_command("ansible-inventory", "-i", source, "--graph").wait()
+        assert graph.code == 0, graph.output
+        graphs.append(graph.stdout)
+    assert "cls-456" in graphs[0]
+    assert "@env_production:" in graphs[1]
+    assert "@waits_for_validation:" in graphs[1]
+    assert "cls-456" not in graphs[1]
+
+    plays: Any = world.examples.pop(0)
+    done = world.ansible.playbook(plays, flags=["-i", str(source)])
+    (row,) = done.of("pull_secret_report")[0]["clusters"]
+    # The cluster has no project.
+    assert "gcp_project_id" in row["reason"]
 
 
 def test_modules_hyperfleet_status(world: World) -> None:

@@ -177,7 +177,7 @@ def test_an_invalid_id_from_the_api_does_not_affect_other_clusters(hyperfleet: H
     result = run(task, hyperfleet, {})
     assert [cluster["id"] for cluster in result["clusters"]] == ["cls-1"]
     (failed,) = result["failed_clusters"]
-    assert (failed["id"], failed["kind"]) == ("(not shown)", "configuration")
+    assert (failed["id"], failed["kind"]) == ("(not shown)", "unavailable")
 
 
 def test_answers_and_requests_have_a_size(hyperfleet: HyperFleetLab) -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.all_clusters import (
+    AllClusters,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
     HyperFleetClient,
 )
@@ -232,15 +235,15 @@ def test_extra_headers_are_sent_and_a_missing_one_is_reported(
 def test_a_list_is_read_page_by_page(world: World, deadline: Deadline) -> None:
     ids = world.lab.store.seed({"id": f"cls-{number:03}", "labels": {"env": "test"}} for number in range(201))
     world.lab.store.seed([{"id": "other"}])
-    found = world.client().list_clusters(deadline, "labels.env = 'test'")
+    found = AllClusters(world.client(), lambda: deadline, "labels.env = 'test'")
     assert [cluster["id"] for cluster in found] == ids
     assert world.lab.calls.count("GET", CLUSTERS) == 3
-    assert len(list(world.client().list_clusters(deadline))) == 202
+    assert len(list(AllClusters(world.client(), lambda: deadline))) == 202
 
 
 def test_a_search_that_is_wrong_is_refused(world: World, deadline: Deadline) -> None:
     with pytest.raises(RequestRefused, match="HTTP 400 HYPERFLEET-VAL-005 Bad Request: clusters"):
-        list(world.client().list_clusters(deadline, "this is no search"))
+        world.client().page_of_clusters(1, deadline, "this is no search")
 
 
 def test_many_are_found_in_one_request(world: World, deadline: Deadline) -> None:

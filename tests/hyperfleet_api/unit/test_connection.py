@@ -37,6 +37,12 @@ def test_the_environment_stands_in_for_a_missing_address(monkeypatch: pytest.Mon
     assert hyperfleet_connection({"url": "http://task.example"}).place == "http://task.example", (
         "the option takes precedence"
     )
+    monkeypatch.setenv("HYPERFLEET_TOKEN_FILE", "/etc/token")
+    assert hyperfleet_connection({}).token_file == "/etc/token"
+    assert hyperfleet_connection({"token_file": "/etc/other"}).token_file == "/etc/other"
+    assert hyperfleet_connection({"url": "http://task.example"}).token_file is None, (
+        "it is of the other address"
+    )
     monkeypatch.delenv("HYPERFLEET_API_URL")
     with pytest.raises(ConfigurationError, match="HYPERFLEET_API_URL"):
         hyperfleet_connection({})

@@ -27,17 +27,18 @@ __all__ = ["HyperFleetLab"]
 class HyperFleetLab(Lab):
     """The stand-in; ``url`` is `http://127.0.0.1:port`, without a path.
 
+    :param host: another address of this machine, which the lab's pods reach.
     :param options: the fields of `Options` (required_adapters, tokens, required_headers, flavour, ...).
     """
 
-    def __init__(self, *, clock: Clock = system_clock, **options: Any) -> None:
+    def __init__(self, *, host: str = "127.0.0.1", clock: Clock = system_clock, **options: Any) -> None:
         self.options = Options(**options)
         self.clock = clock
         self.store = Store(clock, self.options.required_adapters)
         self.faults = RuleTable(Fault)
         self.calls = CallLog[Call]("method", "path")
         self._api = Api(self.store, self.options)
-        self.server = Server(self.serve)
+        self.server = Server(self.serve, host)
         self.url = self.server.url
 
     def address(self) -> dict[str, str | None]:

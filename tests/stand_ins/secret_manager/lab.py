@@ -32,7 +32,7 @@ __all__ = ["SecretManagerLab"]
 class SecretManagerLab(Lab):
     """Context manager. `grpc` is `127.0.0.1:port` (plain text), `rest` is `http://127.0.0.1:port`.
 
-    `rest_address` is another address of this machine for `rest`: one that the lab's pods reach.
+    `rest_address` and `grpc_address` are other addresses of this machine: those that the lab's pods reach.
 
     `clock` gives nanoseconds since the epoch: by it a fault with `late` is old.
 
@@ -43,6 +43,7 @@ class SecretManagerLab(Lab):
         self,
         *,
         rest_address: str = "127.0.0.1",
+        grpc_address: str = "127.0.0.1",
         threads: int = 16,
         clock: Callable[[], int] = time.time_ns,
         on_call: Callable[[], None] = lambda: None,
@@ -54,7 +55,7 @@ class SecretManagerLab(Lab):
         self.server = Server(self.serve, rest_address)
         self.rest = self.server.url
         self._grpc_server = _grpc_server(self._service, threads)
-        self.grpc = f"127.0.0.1:{self._grpc_server.add_insecure_port('127.0.0.1:0')}"
+        self.grpc = f"{grpc_address}:{self._grpc_server.add_insecure_port(f'{grpc_address}:0')}"
 
     def start(self) -> SecretManagerLab:
         self._grpc_server.start()

@@ -33,11 +33,15 @@ class AllClusters:
     may still exist.
 
     :param deadline: returns the deadline of one page.
+    :param search: in the API's language; without it, all clusters are listed.
     """
 
-    def __init__(self, client: HyperFleetClient, deadline: Callable[[], Deadline]) -> None:
+    def __init__(
+        self, client: HyperFleetClient, deadline: Callable[[], Deadline], search: str | None = None
+    ) -> None:
         self._client = client
         self._deadline = deadline
+        self._search = search
         self._seen: set[str] = set()
         self.problems: list[PullSecretError] = []
 
@@ -60,7 +64,7 @@ class AllClusters:
             # An unreadable page may be full.
             found = PAGE
             try:
-                items, total = self._client.page_of_clusters(number, self._deadline())
+                items, total = self._client.page_of_clusters(number, self._deadline(), self._search)
             except PullSecretError as error:
                 error.message = f"page {number} of the clusters was not read: {error.message}"
                 self.problems.append(error)

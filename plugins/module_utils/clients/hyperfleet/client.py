@@ -100,21 +100,19 @@ class HyperFleetClient:
         """The API's address, for messages."""
         return self._api.place
 
-    def page_of_clusters(self, number: int, deadline: Deadline) -> tuple[list[Any], int | None]:
-        """(the unchecked items on a page of all clusters; the total, if it is reported)"""
-        return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
+    def page_of_clusters(
+        self, number: int, deadline: Deadline, search: str | None = None
+    ) -> tuple[list[Any], int | None]:
+        """Return the unchecked items on a page, and the total if it is reported.
 
-    def list_clusters(self, deadline: Deadline, search: str | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the clusters that a search (TSL) finds, all without one; page by page.
-
+        :param search: in the API's language (TSL); all clusters without one.
         :raises ConfigurationError: the search is invalid.
         :raises RequestRefused: the API refuses it.
         """
         if search and (len(search) > _LONGEST_SEARCH or not search.isprintable()):
             raise ConfigurationError(f"search must be at most {_LONGEST_SEARCH} printable characters")
         query = [_ORDER] + ([("search", search)] if search else [])
-        for item in self._api.items("/clusters", "clusters", deadline, query):
-            yield self._cluster(item)
+        return self._api.page("/clusters", "clusters", deadline, query, number)
 
     def statuses(
         self,

@@ -46,10 +46,14 @@ def hyperfleet_connection(options: Mapping[str, Any]) -> HyperFleetConnection:
     """Return the connection that a module's ``hyperfleet`` options describe.
 
     :param options: ``url`` (default ``HYPERFLEET_API_URL``), ``token_file``, ``headers``, ``ca_cert``,
-        ``validate_certs``.
+        ``validate_certs``. ``HYPERFLEET_TOKEN_FILE`` belongs to ``HYPERFLEET_API_URL``: no other address gets
+        that token.
     :raises ConfigurationError: no URL, or an invalid one.
     """
-    url = str(options.get("url") or os.environ.get("HYPERFLEET_API_URL") or "").strip().rstrip("/")
+    url, token_file = str(options.get("url") or "").strip().rstrip("/"), options.get("token_file")
+    if not url:
+        url = os.environ.get("HYPERFLEET_API_URL", "").strip().rstrip("/")
+        token_file = token_file or os.environ.get("HYPERFLEET_TOKEN_FILE")
     if not url:
         raise ConfigurationError(
             "no address of the HyperFleet API", "set hyperfleet.url or HYPERFLEET_API_URL"
@@ -68,7 +72,7 @@ def hyperfleet_connection(options: Mapping[str, Any]) -> HyperFleetConnection:
     return HyperFleetConnection(
         base=url if url.endswith(_BASE) else url + _BASE,
         place=f"{parts.scheme}://{parts.netloc}",
-        token_file=options.get("token_file") or None,
+        token_file=token_file or None,
         headers=_headers(options.get("headers") or {}),
         ca_cert=options.get("ca_cert") or None,
         validate_certs=True if verify is None else bool(verify),

@@ -300,12 +300,13 @@ sign: venv ## sign the tarball in dist/ with your own key (TAG=, SIGNING_KEY=)
 	$(PART) sign $(MODULE) tests.tools.release sign
 
 # Each says which of its goals are not reached; what ends the target is an error, after all have run.
-BENCHES := tests.bench $(addprefix tests.bench.,hosted guests controller syncer job adapter_run adapter nodes)
+BENCHES := tests.bench $(addprefix tests.bench.,hosted guests controller awx syncer job adapter_run adapter nodes)
 # Per bench, the options of its smallest size.
 SMALLEST.tests.bench := --clusters 1 --loop 1 --repeat 1
 SMALLEST.tests.bench.hosted := --merged 1 --idle 1 --nodes 1
 SMALLEST.tests.bench.guests := --guests 1 --rotations 1
 SMALLEST.tests.bench.controller := --clusters 1 --singles 1
+SMALLEST.tests.bench.awx := --clusters 2 --slices 2
 SMALLEST.tests.bench.syncer := --changes 1
 SMALLEST.tests.bench.job := --runs 1
 SMALLEST.tests.bench.adapter_run := --clusters 1

@@ -12,7 +12,8 @@ description:
   - Each cluster is a host of the group C(hyperfleet_clusters). Clusters that are being deleted are left out.
   - The configuration is a YAML file whose name ends with C(hyperfleet_clusters.yml) or C(hyperfleet_clusters.yaml).
   - If the API cannot list all clusters or read all statuses, the plugin fails. An incomplete inventory would take
-    clusters for gone.
+    clusters for gone. Ansible itself only warns of that, unless E(ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED) or, as
+    in AWX, E(ANSIBLE_INVENTORY_UNPARSED_FAILED) is true.
   - No variable holds a pull secret. It stays in the API, where the role P(hyperfleet.pull_secret.provision#role)
     reads it. Other values that look like a credential are masked.
   - No connection to a host is possible. Plays over these hosts run on the controller, as in the example.
@@ -55,7 +56,7 @@ options:
       - Without it, such a cluster has a C(problem).
     type: str
   allow_empty:
-    description: Whether the API or the search may have no cluster. Otherwise this is an error.
+    description: Whether the inventory may have no host. Otherwise this is an error.
     type: bool
     default: false
   hostname:
@@ -164,11 +165,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             names = host_names(clusters, self.get_option("hostname"))
         except ValueError as error:
             raise AnsibleParserError(f"{path}: {error}") from None
+        namespace = self.get_option("namespace")
+        hosts = [
+            (name, inventory_value(host_variables(cluster, namespace)))
+            for name, cluster in zip(names, clusters)
+        ]
+        # All of them before the first is added: an error leaves no part of the inventory.
+        hosts = [(name, variables) for name, variables in hosts if self._is_wanted(variables)]
+        if not hosts and not self.get_option("allow_empty"):
+            raise AnsibleParserError(
+                f"{path}: no cluster is left; check the address, headers, search and filters, or set allow_empty"
+            )
         self.inventory.add_group(_GROUP)
-        for name, cluster in zip(names, clusters):
-            variables = inventory_value(host_variables(cluster, self.get_option("namespace")))
-            if self._is_wanted(variables):
-                self._add(name, variables)
+        for name, variables in hosts:
+            self._add(name, variables)
 
     def _clusters(self, path: str, may_be_cached: bool) -> list[dict[str, Any]]:
         """Return the clusters as M(hyperfleet.pull_secret.hyperfleet_cluster_info) does."""
@@ -202,10 +212,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         )
         if result.get("failed"):
             raise AnsibleParserError(f"{path}: {result['msg']}")
-        if not result["clusters"] and not self.get_option("allow_empty"):
-            raise AnsibleParserError(
-                f"{path}: no cluster was listed; check the address, the headers and search, or set allow_empty"
-            )
         return list(result["clusters"])
 
     def _compose(self, template: str, variables: dict[str, Any], *options: Any) -> Any:

@@ -421,6 +421,7 @@ def test_a_guest_pull_secret(world: World) -> None:
     assert world.api.find(path) is None
 
 
+@pytest.mark.nightly
 def test_of_two_objects_for_a_cluster_the_older_one_has_it(world: World) -> None:
     spec = world.cluster("twice", deletionPolicy="Delete")
     world.create("PullSecret", "older", spec)
@@ -450,6 +451,7 @@ def test_of_two_objects_for_a_cluster_the_older_one_has_it(world: World) -> None
     assert world.secret(spec) is not None
 
 
+@pytest.mark.nightly
 def test_the_commands_of_the_page(world: World, tmp_path: Path) -> None:
     """But for those of the image, and the wait for a pod."""
     for namespace in ("hyperfleet-system", "clusters-cls-123"):

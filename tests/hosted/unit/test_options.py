@@ -135,7 +135,7 @@ def test_the_role_passes_the_runs_options_on() -> None:
     role = set(_role())
     wanted = {PREFIX + name for name in run_options() if name not in NOT_THE_ROLES}
     assert role == wanted | {PREFIX + name for name in ("clusters", "defaults", "show_table")}
-    (_check, task, *_rest) = _yaml(ROLE / "tasks" / "main.yml")
+    (task, *_rest) = _yaml(ROLE / "tasks" / "hosted_cluster.yml")
     passed = task["hyperfleet.pull_secret.hosted_cluster_pull_secret"]
     assert set(passed) == {"targets", *(name.removeprefix(PREFIX) for name in wanted)}
     for name, value in passed.items():

@@ -155,7 +155,8 @@ def test_the_api_is_read_once_while_the_cache_is_valid(
     [
         ({"hyperfleet": {"url": "http://127.0.0.1:9"}, "retry": {"tries": 1}}, "127.0.0.1:9"),
         ({"hyperfleet": {"urls": "x"}}, "hyperfleet has the key 'urls', which is not allowed"),
-        ({"search": "labels.env = 'prodction'"}, "no cluster was listed"),
+        ({"search": "labels.env = 'prodction'"}, "no cluster is left"),
+        ({"filters": ["hyperfleet_region == 'nowhere'"]}, "no cluster is left"),
         ({"filters": ["nothing_defined == 1"]}, "filters: nothing_defined == 1: "),
         ({"filters": ["hyperfleet_labels"]}, "filters: hyperfleet_labels: must be true or false"),
     ],

@@ -26,6 +26,7 @@ LAYERS = {
     "bench": ["bench"],
     "molecule": ["molecule"],
     "rulebook": ["rulebook"],
+    "builder": ["builder"],
 }
 # Packages whose version depends on the supported Python.
 FREE = ("ansible-core==", "resolvelib==")

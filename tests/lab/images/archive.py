@@ -12,6 +12,7 @@ import json
 import platform
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,27 @@ def write_tar(files: Mapping[str, bytes], mode: int) -> bytes:
             entry.size, entry.mode = len(content), mode
             tar.addfile(entry, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def add_layer(archive: Path, target: Path, root: Path) -> None:
+    """Write the same image with one more layer, the files below ``root``, which belong to root."""
+    with tempfile.TemporaryDirectory(prefix="pull-secret-layer-") as scratch:
+        parts = Path(scratch)
+        _untar(archive, parts)
+        owner = ("--owner=0", "--group=0", "--mode=u=rwX,go=rX", "--sort=name", "--mtime=@0")
+        subprocess.run(["tar", "-cf", parts / "added.tar", *owner, "-C", root, "."], check=True)
+        (manifest,) = json.loads((parts / "manifest.json").read_text())
+        image = json.loads((parts / manifest["Config"]).read_text())
+        digest = hashlib.sha256((parts / "added.tar").read_bytes()).hexdigest()
+        image["rootfs"]["diff_ids"].append(f"sha256:{digest}")
+        image["history"].append({"created": CREATED})
+        manifest["Layers"].append("added.tar")
+        text = json.dumps(image).encode()
+        manifest["Config"] = f"{hashlib.sha256(text).hexdigest()}.json"
+        (parts / manifest["Config"]).write_bytes(text)
+        (parts / "manifest.json").write_text(json.dumps([manifest]))
+        names = ["manifest.json", manifest["Config"], *manifest["Layers"]]
+        subprocess.run(["tar", "-chf", target, "-C", parts, *names], check=True)
 
 
 def unpack(archive: Path, directory: Path) -> tuple[Path, dict[str, Any]]:

@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,22 +63,23 @@ def _built(program: _Program, root: Path) -> Path:
             shutil.copytree(root / part, context / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(_wheels(program.package), context / "build" / "wheels")
         return made_once(
-            f"{program.name}-{_fingerprint(context, base)}.tar",
-            lambda target: _build(program, context, base, target, Path(scratch) / "storage"),
+            f"{program.name}-{fingerprint(context, base)}.tar",
+            lambda target: _build(program, context, base, target),
         )
 
 
-def python_base() -> Path:
+def python_base(packages: Sequence[str] = BASE_PACKAGES) -> Path:
     """Return an image (``docker-archive``) of Python and a shell, made once a machine; 80 MB."""
     apt.provide(["mmdebstrap"])
-    text = repr((debian_sources(), BASE_PACKAGES))
-    return made_once(f"python-base-{hashlib.sha256(text.encode()).hexdigest()[:16]}.tar", _build_base)
+    text = repr((debian_sources(), packages))
+    name = f"python-base-{hashlib.sha256(text.encode()).hexdigest()[:16]}.tar"
+    return made_once(name, lambda target: _build_base(packages, target))
 
 
-def _build_base(target: Path) -> None:
+def _build_base(packages: Sequence[str], target: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         layer = Path(scratch) / "layer.tar"
-        extract_packages(layer, BASE_PACKAGES)
+        extract_packages(layer, packages)
         write_archive(target, "localhost/python:lab", layer.read_bytes())
 
 
@@ -91,29 +93,37 @@ def _wheels(package: str) -> Path:
     return made_once(f"wheels-{found[0]}", lambda target: run(*pip, f"--dest={target}", found[0]))
 
 
-def _fingerprint(context: Path, base: Path) -> str:
+def fingerprint(context: Path, base: Path) -> str:
     digest = hashlib.sha256(base.name.encode())
     for path in sorted(path for path in context.rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(context)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _build(program: _Program, context: Path, base: Path, target: Path, storage: Path) -> None:
-    name = f"localhost/{program.name}:lab"
-    store = (f"--root={storage / 'root'}", f"--runroot={storage / 'run'}", "--storage-driver=vfs")
-    containerfile = context / "extensions" / program.extension / "Containerfile"
-    run(
-        *("buildah", *store, "bud", "--quiet", "--isolation=chroot", "--timestamp=0"),
-        *(f"--build-arg=BASE=docker-archive:{base}", f"--file={containerfile}", f"--tag={name}"),
-        str(context),
+def _build(program: _Program, context: Path, base: Path, target: Path) -> None:
+    build_image(
+        "--timestamp=0",
+        f"--build-arg=BASE=docker-archive:{base}",
+        name=f"localhost/{program.name}:lab",
+        containerfile=context / "extensions" / program.extension / "Containerfile",
+        context=context,
+        target=target,
     )
-    run("buildah", *store, "push", "--quiet", name, f"docker-archive:{target}:{name}")
-    _forget_old(program, target.parent)
+    forget_old(program.name, target.parent)
 
 
-def _forget_old(program: _Program, cache: Path) -> None:
-    """Every change of the program makes another image: only the last few are kept."""
-    with env.lock(f"{program.name}-old"):  # the images of two checkouts may be built at the same time
-        images = sorted(cache.glob(f"{program.name}-*.tar"), key=lambda path: path.stat().st_mtime)
+def build_image(*options: str, name: str, containerfile: Path, context: Path, target: Path) -> None:
+    """Build an image with buildah, and write it to ``target`` as a tar (``docker-archive``)."""
+    with tempfile.TemporaryDirectory(prefix="pull-secret-storage-") as storage:
+        store = (f"--root={storage}/root", f"--runroot={storage}/run", "--storage-driver=vfs")
+        build = ("buildah", *store, "bud", "--quiet", "--isolation=chroot")
+        run(*build, *options, f"--file={containerfile}", f"--tag={name}", str(context))
+        run("buildah", *store, "push", "--quiet", name, f"docker-archive:{target}:{name}")
+
+
+def forget_old(name: str, cache: Path) -> None:
+    """Every change of a program makes another image: only the last few are kept."""
+    with env.lock(f"{name}-old"):  # the images of two checkouts may be built at the same time
+        images = sorted(cache.glob(f"{name}-*.tar"), key=lambda path: path.stat().st_mtime)
         for path in images[: 1 - KEPT]:
             path.unlink()

@@ -17,7 +17,16 @@ from typing import Any
 
 from tests.lab.control_plane.build import build
 from tests.lab.control_plane.cluster import ControlPlane, Serving, State
-from tests.lab.images import build_job, build_syncer, pause_archive, python_base, small_image
+from tests.lab.images import (
+    ENVIRONMENT_IMAGE,
+    build_execution_environment,
+    build_job,
+    build_syncer,
+    environment_packages,
+    pause_archive,
+    python_base,
+    small_image,
+)
 from tests.lab.images.programs import COMMANDS as IMAGE_COMMANDS
 from tests.lab.nodes import needs
 from tests.lab.nodes.api import Api, Object
@@ -87,6 +96,19 @@ class ClusterLab:
         """Push the job's image, built from this checkout; return what pods call it."""
         return self.registry.push(f"docker-archive:{build_job()}", "hyperfleet/pullsecret-job:lab")
 
+    def import_execution_environment(self, node: Node) -> str:
+        """Give a node the execution environment with this checkout's collection; return what pods call it.
+
+        The image is too large for the registry: to compress, pull and unpack it takes longer than two jobs.
+        """
+        archive = node.directory / "containerd" / "image.tar"
+        build_execution_environment(archive)
+        images = ("ctr", "--namespace=k8s.io", "images")
+        node.run([*images, "import", f"/var/lib/containerd/{archive.name}"], check=True)
+        archive.unlink()
+        node.run([*images, "label", ENVIRONMENT_IMAGE, "io.cri-containerd.image=managed"], check=True)
+        return ENVIRONMENT_IMAGE
+
     def run_pod(self, name: str, image: str, *, node: str | None = None, **spec: Any) -> Object:
         """Create a pod of one container in the namespace default, on this node if one is named."""
         body = {
@@ -150,6 +172,7 @@ def provide_images() -> None:
     except env.ToolError as error:
         raise LabError(str(error)) from None
     python_base()
+    environment_packages()
 
 
 @contextlib.contextmanager

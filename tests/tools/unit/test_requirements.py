@@ -17,6 +17,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.tools import artifact
+
 ROOT = Path(__file__).resolve().parents[3]
 ENVIRONMENT = yaml.safe_load((ROOT / "meta" / "execution-environment.yml").read_text())
 # Imported packages that are not in an execution environment's list, with the reason.
@@ -102,3 +104,21 @@ def test_what_is_named_is_imported_and_tested_in_a_version_of_the_range(package:
     (pin,) = PINNED[package]
     assert pin.operator == "=="
     assert NAMED[package].specifier.contains(pin.version)
+
+
+def test_the_execution_environment_has_the_pinned_ansible_and_this_version_of_the_collection() -> None:
+    definition = yaml.safe_load((ROOT / "execution-environment.yml").read_text())
+    interpreter = {"python_version": definition["dependencies"]["python_interpreter"]["package_system"][6:]}
+    pins = [*requirements(ROOT / "requirements" / "core.txt")]
+    pins += requirements(ROOT / "requirements" / "constraints" / "rulebook.txt")
+    pinned = {
+        f"{pin.name}{pin.specifier}" for pin in pins if not pin.marker or pin.marker.evaluate(interpreter)
+    }
+    for name in ("ansible_core", "ansible_runner"):
+        assert definition["dependencies"][name]["package_pip"] in pinned
+    (collection,) = definition["dependencies"]["galaxy"]["collections"]
+    files = [
+        f"/build/{file['dest']}/{Path(file['src']).name}" for file in definition["additional_build_files"]
+    ]
+    assert collection["name"] in files
+    assert Path(collection["name"]).name == artifact.path().name
